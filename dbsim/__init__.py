@@ -1,0 +1,10 @@
+"""Near-duplicate search inside the SQLite or PostgreSQL database you already have."""
+
+from dbsim.database import Database, open
+from dbsim.errors import DbsimError
+from dbsim.index import Index
+from dbsim.options import Field, IndexOptions
+from dbsim.search.results import Hit, Results
+
+__version__ = "0.1.0"
+__all__ = ["Database", "DbsimError", "Field", "Hit", "Index", "IndexOptions", "Results", "open"]

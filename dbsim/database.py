@@ -1,0 +1,162 @@
+"""A database that dbsim works in: open it, create, find and drop indexes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Engine, create_engine, event, make_url
+from sqlalchemy.engine import URL
+from sqlalchemy.exc import ArgumentError
+
+from dbsim.errors import DbsimError, UnknownName, suggest
+from dbsim.index import Index
+from dbsim.options import Field, IndexOptions, fields_from
+from dbsim.store import catalogue
+from dbsim.store import schema as own_schema
+from dbsim.store.backend import backend_of
+from dbsim.store.create import TableHook, create, drop
+from dbsim.store.transactions import read
+
+SCHEMES = ("sqlite", "postgresql", "postgres", "postgresql+psycopg")
+BUSY_SECONDS = 30  # how long SQLite waits for another writer before dbsim's own retries begin
+
+
+def open(target: str | Path | Engine, *, create: bool = False, after_create_table: TableHook | None = None) -> Database:
+    """A database by URL, by SQLite path or by Engine; a missing SQLite file is only made with `create`."""
+    if isinstance(target, Engine):
+        return Database(target, after_create_table)
+    url = _url(str(target))
+    if url.get_backend_name() == "sqlite":
+        missing = url.database and url.database != ":memory:" and not Path(url.database).exists()
+        if missing and not create:
+            near = [str(path) for path in Path(url.database).parent.glob("*") if path.is_file()]
+            raise UnknownName("database file", url.database, near)
+        engine = create_engine(url, connect_args={"timeout": BUSY_SECONDS})
+    else:
+        engine = create_engine(url, pool_pre_ping=False)
+    return Database(engine, after_create_table)
+
+
+def _url(target: str) -> URL:
+    if "://" not in target:
+        return URL.create("sqlite", database=target)
+    scheme = target.split("://")[0]
+    if scheme not in SCHEMES:
+        hint = suggest(scheme, ("sqlite", "postgresql"))
+        raise DbsimError(f"{scheme!r} is not a database that dbsim knows{hint}")
+    try:
+        url = make_url(target)
+    except ArgumentError as error:
+        raise DbsimError("the database URL cannot be read: write postgresql://user@host/name or sqlite:///path") from error
+    return url.set(drivername="postgresql+psycopg") if url.get_backend_name().startswith("postgres") else url
+
+
+class Database:
+    """Indexes of one database."""
+
+    def __init__(self, engine: Engine, after_create_table: TableHook | None = None) -> None:
+        self.engine = engine
+        self._backend = backend_of(engine)
+        self._after_create_table = after_create_table
+        self._checked = False
+        # every connection of this engine can compute scores, also those of the application's sessions
+        if not event.contains(engine, "engine_connect", self._backend.prepare):
+            event.listen(engine, "engine_connect", self._backend.prepare)
+
+    def __repr__(self) -> str:
+        return f"<dbsim database {self.url}>"
+
+    @property
+    def url(self) -> str:
+        url = self.engine.url
+        return url.database or "" if url.get_backend_name() == "sqlite" else url.render_as_string(hide_password=True)
+
+    # ── schema ──
+    def upgrade(self) -> str:
+        """Create dbsim's own tables or bring them up to this version; safe to repeat. Returns the version."""
+        return own_schema.upgrade(self.engine, self._backend)
+
+    def downgrade(self) -> None:
+        """Remove dbsim's own tables; the indexes must be dropped before."""
+        own_schema.downgrade(self.engine, self._backend)
+
+    # ── indexes ──
+    def create_index(
+        self,
+        name: str,
+        *,
+        table: str,
+        columns: str | Sequence[str] | Mapping[str, float] | None = None,
+        fields: Sequence[Field] | None = None,
+        schema: str | None = None,
+        family: str | None = None,
+        threshold: float | None = None,
+        recall: float | None = None,
+        rows: int = 0,
+        keys: int = 0,
+        words: int | None = None,
+        characters: int | None = None,
+        normaliser: str | None = None,
+        bits: int = 0,
+        triggers: bool = True,
+        secret: bytes | None = None,
+    ) -> Index:
+        """An index on a table; the same call again changes nothing.
+
+        `columns` as a list are joined to one text, as {"title": 0.3, "body": 0.7} they are weighted fields. Runs of
+        `words` or of `characters` are compared; left open, the table's texts decide, as they do for `bits`.
+        `triggers=False` leaves the table untouched: then every `sync` compares all rows.
+        """
+        self._require_schema()
+        if words is not None and characters is not None:
+            raise DbsimError("give words or characters, not both")
+        common: dict[str, Any] = {"bits": bits, "normaliser": normaliser or "text"}
+        if words is not None or characters is not None:
+            common |= {"unit": "words" if words is not None else "characters", "size": words or characters or 0}
+        options = IndexOptions(
+            name=name,
+            table=table,
+            schema=schema,
+            fields=fields_from(columns, fields, **common),
+            family=family or "minhash",
+            threshold=0.7 if threshold is None else threshold,
+            recall=0.95 if recall is None else recall,
+            rows=rows,
+            keys=keys,
+            triggers=triggers,
+        )
+        chosen = {"threshold": threshold, "recall": recall, "family": family, "rows": rows, "keys": keys}
+        given = ["table", "schema", "triggers", *(option for option, value in chosen.items() if value)]
+        create(self.engine, self._backend, options, given, secret, self._after_create_table)
+        return self.index(name)
+
+    def index(self, name: str) -> Index:
+        """An existing index."""
+        self._require_schema()
+        return Index(self.engine, self._backend, self._read(lambda c: catalogue.load(c, name)))
+
+    def indexes(self) -> list[Index]:
+        """All indexes, by name."""
+        self._require_schema()
+        return [self.index(name) for name in self._read(catalogue.names)]
+
+    def drop_index(self, name: str) -> None:
+        """Remove an index with its tables and triggers; the indexed table stays as it is."""
+        self._require_schema()
+        drop(self.engine, self._backend, name)
+
+    def close(self) -> None:
+        self.engine.dispose()
+
+    def _require_schema(self) -> None:
+        if not self._checked:
+            self._read(lambda c: own_schema.require(c, self.url))
+            self._checked = True
+
+    def _read(self, work: Any) -> Any:
+        return read(self.engine, self._backend, work)
+
+
+__all__ = ["Database", "open"]

@@ -1,0 +1,65 @@
+"""One tree of exceptions, named after the situation; every message is one sentence or two and names the remedy."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class DbsimError(Exception):
+    """Anything dbsim refuses or cannot do; the command line prints it and exits with 2."""
+
+
+class UnknownName(DbsimError):
+    """A table, column, index or option that does not exist."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        super().__init__(f"there is no {kind} {name!r}{suggest(name, known)}")
+
+
+class InvalidOption(DbsimError):
+    """An option out of its range, or options that contradict each other."""
+
+
+class NoPrimaryKey(DbsimError):
+    """The table cannot be indexed because its rows have no identity."""
+
+    def __init__(self, table: str) -> None:
+        super().__init__(
+            f"table {table!r} has no primary key, so its rows cannot be referred to: "
+            f"add one (ALTER TABLE … ADD PRIMARY KEY, or a new table on SQLite) and create the index again"
+        )
+
+
+class IndexExists(DbsimError):
+    """An index of that name exists with other options."""
+
+    def __init__(self, name: str, differences: Iterable[str]) -> None:
+        super().__init__(
+            f"index {name!r} exists with other options ({'; '.join(differences)}): "
+            f"drop it first with `dbsim drop`, or choose another name"
+        )
+
+
+class SchemaOutdated(DbsimError):
+    """dbsim's own tables are missing or of another version."""
+
+
+class UnknownKey(DbsimError):
+    """No row of the source table has that key."""
+
+
+class DatabaseUnavailable(DbsimError):
+    """The database cannot be opened, read or written just now."""
+
+
+def suggest(name: str, known: Iterable[str]) -> str:
+    """The closest existing name, or the list when it is short."""
+    names = sorted(known)
+    by_lower = {other.lower(): other for other in names}
+    close = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.5)
+    if close:
+        return f"; did you mean {by_lower[close[0]]!r}?"
+    if 0 < len(names) <= 8:
+        return f"; there is {', '.join(repr(other) for other in names)}"
+    return "" if names else "; there is none yet"

@@ -1,0 +1,117 @@
+"""Everything dbsim stores of a document, from its text: list[str] per field → Signatures (arrays, one row each)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dbsim.hashing.bloom import Filters, filters
+from dbsim.hashing.families import FAMILIES
+from dbsim.hashing.fingerprint import fingerprints
+from dbsim.hashing.keys import Plan
+from dbsim.text.features import Analyser, Features
+from dbsim.text.tokens import TokenHasher
+
+BATCH_BYTES = 1 << 19  # characters signed at once: larger batches fall out of the cache and are slower
+
+
+@dataclass(frozen=True)
+class FieldPlan:
+    """How one field is analysed, filtered and weighed."""
+
+    analyser: Analyser
+    weight: float
+    bits: int
+    sample: int = 1
+
+
+@dataclass(frozen=True)
+class Signatures:
+    """`present[i]` is False for a document without any feature: it has no fingerprint, no keys and matches nothing."""
+
+    present: NDArray[np.bool_]
+    fingerprints: NDArray[np.int64]
+    keys: NDArray[np.int64]
+    filters: tuple[Filters, ...]
+
+    def __len__(self) -> int:
+        return len(self.present)
+
+    def as_tuples(self) -> list[tuple[int | bytes | None, ...]]:
+        """One tuple a document: fingerprint, keys, then bits and count of every field; None for what is missing."""
+        heads = np.column_stack([self.fingerprints, self.keys]).tolist()
+        empty = (None,) * (1 + self.keys.shape[1])
+        tails = [
+            [(bits.tobytes() if n else None, n) for bits, n in zip(part.bits, part.counts.tolist(), strict=True)]
+            for part in self.filters
+        ]
+        return [
+            (*(head if present else empty), *chain.from_iterable(pairs))
+            for present, head, *pairs in zip(self.present.tolist(), heads, *tails, strict=True)
+        ]
+
+    @staticmethod
+    def concatenate(parts: Sequence[Signatures]) -> Signatures:
+        if len(parts) == 1:
+            return parts[0]
+        columns = zip(*(part.filters for part in parts), strict=True)
+        return Signatures(
+            np.concatenate([part.present for part in parts]),
+            np.concatenate([part.fingerprints for part in parts]),
+            np.concatenate([part.keys for part in parts]),
+            tuple(
+                Filters(np.concatenate([f.bits for f in column]), np.concatenate([f.counts for f in column]))
+                for column in columns
+            ),
+        )
+
+
+class Signer:
+    """Signs texts for one index; keeps the word cache between calls."""
+
+    def __init__(self, fields: Sequence[FieldPlan], family: str, plan: Plan, secret: bytes) -> None:
+        self.fields = tuple(fields)
+        self.plan = plan
+        self._family = FAMILIES[family]
+        self._secret = secret
+        self._hasher = TokenHasher(secret)
+
+    def sign(self, texts: Sequence[Sequence[str]]) -> Signatures:
+        """`texts[field][document]`; a missing value is the empty text."""
+        parts = [self._sign([column[part] for column in texts]) for part in _batches(texts)]
+        return Signatures.concatenate(parts)
+
+    def features(self, field: int, texts: Sequence[str]) -> Features:
+        """The features of one field's texts, for exact comparison and for choosing parameters."""
+        analyser = self.fields[field].analyser
+        return analyser.features(analyser.tokens(texts, self._hasher))
+
+    def fingerprint(self, texts: Sequence[Sequence[str]]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+        """(present, fingerprints) alone: what `reconcile` compares, at a fraction of the cost of signing."""
+        tokens = [field.analyser.tokens(column, self._hasher) for field, column in zip(self.fields, texts, strict=True)]
+        present = np.logical_or.reduce([part.counts > 0 for part in tokens])
+        return present, fingerprints(tokens, self._secret)
+
+    def _sign(self, texts: Sequence[Sequence[str]]) -> Signatures:
+        tokens = [field.analyser.tokens(column, self._hasher) for field, column in zip(self.fields, texts, strict=True)]
+        features = [field.analyser.features(part) for field, part in zip(self.fields, tokens, strict=True)]
+        return Signatures(
+            np.logical_or.reduce([part.counts > 0 for part in features]),
+            fingerprints(tokens, self._secret),
+            self._family.keys(features, [field.weight for field in self.fields], self.plan),
+            tuple(filters(part, field.bits, field.sample) for field, part in zip(self.fields, features, strict=True)),
+        )
+
+
+def _batches(texts: Sequence[Sequence[str]]) -> list[slice]:
+    """Cut the documents into runs of about BATCH_BYTES characters."""
+    lengths = np.sum([np.fromiter(map(len, column), np.int64, len(column)) for column in texts], axis=0)
+    if not len(lengths):
+        return [slice(0, 0)]
+    numbers = (np.cumsum(lengths) - lengths) // BATCH_BYTES
+    starts = np.flatnonzero(np.diff(numbers, prepend=-1))
+    return [slice(a, b) for a, b in zip(starts.tolist(), [*starts[1:].tolist(), len(lengths)], strict=True)]

@@ -1,0 +1,188 @@
+"""One index, as users hold it: sync, search, similar, match, check, status."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, Engine, Subquery, select
+
+from dbsim.errors import DbsimError, InvalidOption
+from dbsim.options import IndexOptions, describe_columns
+from dbsim.search.candidates import Where
+from dbsim.search.engine import MAX_CANDIDATES, Bounds, SearchEngine
+from dbsim.search.results import Results
+from dbsim.store import catalogue, status
+from dbsim.store.backend import Backend
+from dbsim.store.compare import Comparison, Differences
+from dbsim.store.reading import key_columns
+from dbsim.store.source import Key
+from dbsim.store.sync import Progress, SyncReport, Worker
+from dbsim.store.tables import IndexTables
+from dbsim.store.transactions import read
+from dbsim.text.normalise import UNICODE_VERSION
+
+Text = str | Mapping[str, str]
+_quiet: Progress = lambda stage, done, total: None  # noqa: E731
+
+
+class Index:
+    """Near-duplicate search over one table. Made by `Database.create_index` or `Database.index`."""
+
+    def __init__(self, engine: Engine, backend: Backend, record: catalogue.IndexRecord) -> None:
+        if record.unicode_version != UNICODE_VERSION:
+            raise DbsimError(
+                f"index {record.name!r} was built with Unicode {record.unicode_version}, this dbsim has "
+                f"{UNICODE_VERSION}: drop the index and create it again, or install the dbsim that built it"
+            )
+        self._engine = engine
+        self._backend = backend
+        self._tables = IndexTables(record)
+        self._signer = record.options.signer(record.secret)
+        self._search = SearchEngine(engine, backend, self._tables, self._signer)
+
+    def __repr__(self) -> str:
+        return f"<dbsim index {self.name!r} on {self.options.table!r}>"
+
+    @property
+    def name(self) -> str:
+        return self._tables.record.name
+
+    @property
+    def options(self) -> IndexOptions:
+        return self._tables.record.options
+
+    @property
+    def key_names(self) -> list[str]:
+        """The primary key's columns."""
+        return self._tables.key_names
+
+    # ── in step ──
+    def sync(self, *, reconcile: bool = False, progress: Progress = _quiet) -> SyncReport:
+        """Bring the index up to date; `reconcile` compares every row with the table and needs no triggers."""
+        return self.worker(progress).run(compare=reconcile)
+
+    def follow(self, *, stop: Callable[[], bool] = lambda: False, poll: float = 5.0, progress: Progress = _quiet) -> None:
+        """Keep up until `stop()`; PostgreSQL wakes it at once, otherwise it looks every `poll` seconds at the latest."""
+        worker = self.worker(progress)
+        worker.run()
+        while not stop():
+            self._backend.wait(self._engine, self._tables, poll)
+            worker.run()
+
+    def worker(self, progress: Progress = _quiet) -> Worker:
+        return Worker(self._engine, self._backend, self._tables, self._signer, progress)
+
+    def check(self, *, sample: int | None = None, repair: bool = False, progress: Progress = _quiet) -> Differences:
+        """Recompute signatures and compare, all rows or a sample; rows still in the queue are not differences."""
+        walk = Comparison(self._engine, self._backend, self._tables, self._signer)
+        walk.progress = lambda done, total: progress("checking", done, total)
+        found = walk.all(repair=repair) if sample is None else walk.sample(sample, repair=repair)
+        return found if repair else self._without_pending(walk, found)
+
+    def _without_pending(self, walk: Comparison, found: Differences) -> Differences:
+        """Look again at what differed: it may have changed, or been indexed, while the comparison ran."""
+        if not found:
+            return found
+        again = walk.keys(found.keys)
+        columns = key_columns(self._tables.queue, self._tables)
+        pending = set(read(self._engine, self._backend, lambda c: [tuple(r) for r in c.execute(select(*columns))]))
+        return Differences(
+            compared=found.compared,
+            missing=[key for key in again.missing if key not in pending],
+            orphaned=[key for key in again.orphaned if key not in pending],
+            different=[key for key in again.different if key not in pending],
+        )
+
+    def status(self) -> status.Status:
+        """Rows, queue, quarantine, fill of the filters, and what needs attention."""
+
+        def work(connection: Connection) -> status.Status:
+            tables = IndexTables(catalogue.load(connection, self.name))
+            return status.status(connection, self._backend, tables, describe_columns(self.options.fields))
+
+        return read(self._engine, self._backend, work)
+
+    # ── search ──
+    def search(
+        self,
+        text: Text,
+        *,
+        threshold: float | None = None,
+        limit: int = 10,
+        where: Where = None,
+        max_candidates: int = MAX_CANDIDATES,
+        connection: Connection | None = None,
+    ) -> Results:
+        """Rows similar to a text; for an index of several fields give `{"title": …, "body": …}`."""
+        (query,) = self._search.sign([self._by_field(text)])
+        return self._search.search(query, self._bounds(threshold, limit, max_candidates), where, connection)
+
+    def similar(
+        self,
+        key: Any,
+        *,
+        threshold: float | None = None,
+        limit: int = 10,
+        where: Where = None,
+        max_candidates: int = MAX_CANDIDATES,
+        connection: Connection | None = None,
+    ) -> Results:
+        """Rows similar to a row of the table, given by its primary key (a dict or tuple when composite)."""
+        bounds = self._bounds(threshold, limit, max_candidates)
+        return self._search.similar(self.key(key), bounds, where, connection)
+
+    def search_many(
+        self,
+        texts: Sequence[Text],
+        *,
+        threshold: float | None = None,
+        limit: int = 10,
+        max_candidates: int = MAX_CANDIDATES,
+        connection: Connection | None = None,
+    ) -> list[Results]:
+        """A batch of searches in one statement (per 200 texts)."""
+        queries = self._search.sign([self._by_field(text) for text in texts]) if texts else []
+        return self._search.search_many(queries, self._bounds(threshold, limit, max_candidates), connection)
+
+    def match(
+        self,
+        text: Text,
+        *,
+        threshold: float | None = None,
+        limit: int = 1000,
+        where: Where = None,
+        max_candidates: int = MAX_CANDIDATES,
+    ) -> Subquery:
+        """The search as a SQLAlchemy selectable with the key columns and `score`, to join with your own tables."""
+        (query,) = self._search.sign([self._by_field(text)])
+        return self._search.match(query, self._bounds(threshold, limit, max_candidates), where)
+
+    # ── helpers ──
+    def key(self, value: Any) -> Key:
+        """A primary key in any of the accepted forms, as a tuple."""
+        names = self._tables.key_names
+        if isinstance(value, Mapping):
+            if set(value) != set(names):
+                raise InvalidOption(f"the key consists of {', '.join(names)}, not of {', '.join(map(str, value))}")
+            return tuple(value[name] for name in names)
+        found = tuple(value) if isinstance(value, tuple | list) else (value,)
+        if len(found) != len(names):
+            raise InvalidOption(f"the key has {len(names)} parts ({', '.join(names)}), not {len(found)}")
+        return found
+
+    def _by_field(self, text: Text) -> str | list[str]:
+        if isinstance(text, str):
+            return text
+        fields = self.options.fields
+        known = {name for field in fields for name in (*field.columns, field.name)}
+        for name in text:
+            if name not in known:
+                raise InvalidOption(f"index {self.name!r} has no field {name!r}; it has {describe_columns(fields)}")
+        return [
+            text[field.name] if field.name in text else "\n".join(text.get(column) or "" for column in field.columns)
+            for field in fields
+        ]
+
+    def _bounds(self, threshold: float | None, limit: int, max_candidates: int) -> Bounds:
+        return Bounds(self.options.threshold if threshold is None else threshold, limit, max_candidates)

@@ -1,0 +1,57 @@
+"""dbsim's tables from an application's own Alembic migration: functions of `op`."""
+
+from __future__ import annotations
+
+from alembic.operations import Operations
+from sqlalchemy import Column, MetaData, String, Table, delete, insert
+
+from dbsim.errors import InvalidOption
+from dbsim.store import schema
+from dbsim.store.versions import CURRENT, VERSION_TABLE, VERSIONS
+
+BASE = "base"
+_table = Table(VERSION_TABLE, MetaData(), Column("version_num", String(32), primary_key=True))
+
+
+def upgrade(op: Operations, to: str = CURRENT, since: str | None = None) -> None:
+    """Raise dbsim's tables to version `to`; offline (`--sql`) from version `since`, by default from nothing."""
+    _require(to)
+    for number in _between(_found(op, since), to):
+        if number == min(VERSIONS):
+            op.create_table(VERSION_TABLE, Column("version_num", String(32), primary_key=True))
+        VERSIONS[number].upgrade(op)
+        _record(op, number)
+
+
+def downgrade(op: Operations, to: str = BASE, since: str | None = None) -> None:
+    """Lower dbsim's tables to version `to`; "base" removes them."""
+    if to != BASE:
+        _require(to)
+    for number in reversed(_between(to, _found(op, since or CURRENT))):
+        VERSIONS[number].downgrade(op)
+        lower = [other for other in VERSIONS if other < number]
+        if lower:
+            _record(op, max(lower))
+        else:
+            op.drop_table(VERSION_TABLE)
+
+
+def _found(op: Operations, since: str | None) -> str:
+    if op.get_context().as_sql:
+        return since or BASE
+    return schema.version(op.get_bind()) or BASE
+
+
+def _between(low: str, high: str) -> list[str]:
+    """Versions above `low`, up to `high`."""
+    return [number for number in sorted(VERSIONS) if (low == BASE or number > low) and high != BASE and number <= high]
+
+
+def _record(op: Operations, number: str) -> None:
+    op.execute(delete(_table))
+    op.execute(insert(_table).values(version_num=number))
+
+
+def _require(version: str) -> None:
+    if version not in VERSIONS:
+        raise InvalidOption(f"there is no version {version!r} of dbsim's tables; this dbsim knows {', '.join(VERSIONS)}")

@@ -1,0 +1,173 @@
+"""What an index is, as frozen values: Field, IndexOptions ↔ JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any
+
+from dbsim.errors import InvalidOption, suggest
+from dbsim.hashing.families import FAMILIES, resolve
+from dbsim.hashing.keys import LIMIT_KEYS, Plan, choose_plan
+from dbsim.hashing.signer import FieldPlan, Signer
+from dbsim.text.features import Analyser
+from dbsim.text.normalise import PROFILES
+
+UNITS = ("words", "characters")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Field:
+    """One filter and one share of the score: the joined text of one or more columns.
+
+    unit, size, bits and sample left at None (or 0) are chosen from the table when the index is created.
+    """
+
+    columns: tuple[str, ...]
+    weight: float = 1.0
+    normaliser: str = "text"
+    unit: str | None = None
+    size: int = 0
+    bits: int = 0
+    sample: int = 0
+
+    def __post_init__(self) -> None:
+        if not self.columns:
+            raise InvalidOption("a field needs at least one column")
+        if not 0 < self.weight < float("inf"):
+            raise InvalidOption(f"the weight of {self.name!r} is {self.weight}, but must be a positive number")
+        if self.normaliser not in PROFILES:
+            raise InvalidOption(f"there is no normaliser {self.normaliser!r}{suggest(self.normaliser, PROFILES)}")
+        if self.unit is not None and self.unit not in UNITS:
+            raise InvalidOption(f"the unit of a feature is one of {', '.join(UNITS)}, not {self.unit!r}")
+        if not 0 <= self.size <= 32:
+            raise InvalidOption(f"{self.size} {self.unit} in a row is out of range: use 1 to 32")
+        if self.bits and (self.bits < 64 or self.bits > 65536 or self.bits & (self.bits - 1)):
+            raise InvalidOption(f"a filter of {self.bits} bits is not possible: use a power of two from 64 to 65536")
+        if self.sample & (self.sample - 1):
+            raise InvalidOption(f"sample is {self.sample}, but must be a power of two")
+
+    @property
+    def name(self) -> str:
+        return "_".join(self.columns)
+
+    @property
+    def resolved(self) -> bool:
+        return bool(self.unit and self.size and self.bits and self.sample)
+
+    def plan(self) -> FieldPlan:
+        return FieldPlan(self.analyser(), self.weight, self.bits, self.sample)
+
+    def analyser(self) -> Analyser:
+        return Analyser(normaliser=self.normaliser, unit=self.unit or "words", size=self.size)
+
+
+@dataclass(frozen=True, kw_only=True)
+class IndexOptions:
+    """Everything that decides what is stored, except the secret."""
+
+    name: str
+    table: str
+    schema: str | None = None
+    fields: tuple[Field, ...]
+    family: str = "minhash@1"
+    threshold: float = 0.7
+    recall: float = 0.95
+    rows: int = 0
+    keys: int = 0
+    triggers: bool = True
+
+    def __post_init__(self) -> None:
+        if not self.fields:
+            raise InvalidOption("an index needs at least one column")
+        names = [field.name for field in self.fields]
+        if len(set(names)) < len(names):
+            raise InvalidOption(f"a column is named twice among {', '.join(names)}: name each column once")
+        if not 0 < self.threshold <= 1:
+            raise InvalidOption(f"threshold is {self.threshold}, but must be above 0 and at most 1")
+        if not 0 < self.recall < 1:
+            raise InvalidOption(f"recall is {self.recall}, but must lie between 0 and 1, both excluded")
+        if not 0 <= self.keys <= LIMIT_KEYS:
+            raise InvalidOption(f"{self.keys} keys are not possible: use 1 to {LIMIT_KEYS}")
+        if not 0 <= self.rows <= 128:
+            raise InvalidOption(f"{self.rows} rows per key are not possible: use 1 to 128")
+        if bool(self.rows) != bool(self.keys):
+            raise InvalidOption("give both rows and keys, or neither to have them follow from threshold and recall")
+
+    def with_plan(self) -> IndexOptions:
+        """Family name completed, rows and keys filled in from threshold and recall unless they were given."""
+        try:
+            family = resolve(self.family)
+            plan = (
+                Plan(self.rows, self.keys)
+                if self.rows
+                else choose_plan(FAMILIES[family].collision, self.threshold, self.recall)
+            )
+        except ValueError as error:
+            raise InvalidOption(str(error)) from error
+        return replace(self, family=family, rows=plan.rows, keys=plan.keys)
+
+    @property
+    def plan(self) -> Plan:
+        return Plan(self.rows, self.keys)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(column for field in self.fields for column in field.columns))
+
+    def signer(self, secret: bytes) -> Signer:
+        return Signer([field.plan() for field in self.fields], self.family, self.plan, secret)
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self), ensure_ascii=False, sort_keys=True)
+
+    @staticmethod
+    def from_json(text: str) -> IndexOptions:
+        data = json.loads(text)
+        data["fields"] = tuple(Field(**{**field, "columns": tuple(field["columns"])}) for field in data["fields"])
+        return IndexOptions(**data)
+
+    def differences(self, asked: IndexOptions, given: Sequence[str]) -> list[str]:
+        """What `asked` wants otherwise; only options the user named (`given`) count, the rest was chosen for them."""
+        found = []
+        for name in ("table", "schema", "family", "threshold", "recall", "rows", "keys", "triggers"):
+            mine, theirs = getattr(self, name), getattr(asked, name)
+            if name in given and theirs and mine != theirs:
+                found.append(f"{name} is {mine!r}, not {theirs!r}")
+        return found + self._field_differences(asked)
+
+    def _field_differences(self, asked: IndexOptions) -> list[str]:
+        mine = [(field.columns, field.weight) for field in self.fields]
+        theirs = [(field.columns, field.weight) for field in asked.fields]
+        if mine != theirs:
+            return [f"columns are {describe_columns(self.fields)}, not {describe_columns(asked.fields)}"]
+        return [
+            f"{option.name} of {old.name!r} is {getattr(old, option.name)!r}, not {getattr(new, option.name)!r}"
+            for old, new in zip(self.fields, asked.fields, strict=True)
+            for option in fields(Field)
+            if getattr(new, option.name) and getattr(new, option.name) != getattr(old, option.name)
+        ]
+
+
+def describe_columns(found: Sequence[Field]) -> str:
+    return ", ".join(
+        "+".join(field.columns) + (f":{field.weight:g}" if len(found) > 1 else "") for field in found
+    )
+
+
+def fields_from(
+    columns: str | Sequence[str] | Mapping[str, float] | None, given: Sequence[Field] | None, **common: Any
+) -> tuple[Field, ...]:
+    """`columns=["title", "body"]` is one joined text, `columns={"title": 0.3, "body": 0.7}` a weighted field each."""
+    if given:
+        if columns:
+            raise InvalidOption("give either columns or fields, not both")
+        return tuple(given)
+    if isinstance(columns, str):
+        columns = [columns]
+    if not columns:
+        raise InvalidOption("name at least one column")
+    if isinstance(columns, Mapping):
+        return tuple(Field(columns=(name,), weight=weight, **common) for name, weight in columns.items())
+    return (Field(columns=tuple(columns), **common),)

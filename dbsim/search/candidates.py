@@ -1,0 +1,180 @@
+"""The search statement: keys of a query → ranked rows, in one SELECT.
+
+    candidates: rows that share a bucket key, at most max_candidates of them, filters included
+    ranked:     their scores, best first
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Double,
+    FromClause,
+    Integer,
+    Select,
+    and_,
+    bindparam,
+    exists,
+    func,
+    literal_column,
+    not_,
+    or_,
+    select,
+    text,
+    true,
+)
+from sqlalchemy.sql.elements import TextClause
+
+from dbsim.options import IndexOptions
+from dbsim.search.query import Query
+from dbsim.search.score import Filter, score
+from dbsim.store.backend import Backend
+from dbsim.store.catalogue import index_table
+from dbsim.store.reading import key_columns
+from dbsim.store.source import Key
+from dbsim.store.tables import IndexTables
+
+Where = str | TextClause | ColumnElement[bool] | None
+
+
+@dataclass(frozen=True)
+class Statements:
+    """Builds the statements of one index."""
+
+    backend: Backend
+    tables: IndexTables
+
+    @property
+    def options(self) -> IndexOptions:
+        return self.tables.record.options
+
+    def candidates(self, where: Where = None, *, without_key: bool = False) -> Select[Any]:
+        """Rows that share a key, can reach the threshold and fulfil the user's condition."""
+        stored, names = self.tables.signatures, self.tables.names
+        shared = or_(*(stored.c[name] == bindparam(f"k{i}", type_=BigInteger) for i, name in enumerate(names.keys)))
+        conditions = [shared]
+        if len(self.options.fields) == 1:
+            count = stored.c[names.counts[0]]
+            conditions.append(count.between(bindparam("low", type_=Integer), bindparam("high", type_=Integer)))
+        if without_key:
+            same = [stored.c[name] == bindparam(f"self{i}") for i, name in enumerate(self.tables.key_names)]
+            conditions.append(not_(and_(*same)))
+        if where is not None:
+            conditions.append(self._fulfils(where))
+        return select(stored).where(*conditions)
+
+    def _fulfils(self, where: Where) -> ColumnElement[bool]:
+        """The user's condition on the source row, in its own scope."""
+        source = self.tables.source
+        pairs = zip(key_columns(source, self.tables), key_columns(self.tables.signatures, self.tables), strict=True)
+        condition = text(f"({where})") if isinstance(where, str) else where
+        return exists(select(literal_column("1")).select_from(source).where(*(a == b for a, b in pairs), condition))
+
+    def ranked(self, candidates: FromClause) -> Select[Any]:
+        """Key and score of the candidates that reach the threshold."""
+        names, options = self.tables.names, self.options
+        left: list[Filter] = [
+            (candidates.c[b], candidates.c[c]) for b, c in zip(names.bits, names.counts, strict=True)
+        ]
+        right: list[Filter] = [
+            (bindparam(f"bits{i}", type_=self.tables.signatures.c[b].type), bindparam(f"count{i}", type_=Integer))
+            for i, b in enumerate(names.bits)
+        ]
+        value = score(self.backend, options, left, right).label("score")
+        scored = select(*(candidates.c[name] for name in self.tables.key_names), value).subquery("scored")
+        return select(scored).where(scored.c.score >= bindparam("threshold", type_=Double))
+
+    def search(self, where: Where = None, *, without_key: bool = False) -> Select[Any]:
+        """One row a hit, each with the number of candidates and the index's state; one row with NULLs without a hit."""
+        limited = self.candidates(where, without_key=without_key).limit(bindparam("ranked", type_=Integer))
+        candidates = limited.cte("candidates")
+        counted = select(func.count().label("candidates")).select_from(candidates).subquery("counted")
+        state = (
+            select(index_table.c.state, index_table.c.generation)
+            .where(index_table.c.name == self.tables.record.name)
+            .subquery("state")
+        )
+        ranked = self.ranked(candidates).subquery("ranked")
+        best = (
+            select(ranked)
+            .order_by(ranked.c.score.desc(), *(ranked.c[name] for name in self.tables.key_names))
+            .limit(bindparam("hits", type_=Integer))
+            .subquery("best")
+        )
+        return (
+            select(counted.c.candidates, state.c.state, best)
+            .select_from(counted.join(state, true()).outerjoin(best, true()))
+            .order_by(best.c.score.desc(), *(best.c[name] for name in self.tables.key_names))
+        )
+
+
+    def search_many(self) -> Select[Any]:
+        """The same for a batch: the queries come as one JSON array, so the statement stays the same for any number."""
+        stored, names = self.tables.signatures, self.tables.names
+        queries = self._queries()
+        shared = or_(*(stored.c[name] == queries.c[f"k{i}"] for i, name in enumerate(names.keys)))
+        in_range = stored.c[names.counts[0]].between(queries.c.low, queries.c.high)
+        number = func.row_number().over(partition_by=queries.c.number).label("dbsim_place")
+        candidates = select(stored, *queries.c, number).where(shared, in_range).cte("candidates")
+        left = [(candidates.c[b], candidates.c[c]) for b, c in zip(names.bits, names.counts, strict=True)]
+        right = [(candidates.c[f"bits{i}"], candidates.c[f"count{i}"]) for i in range(len(names.bits))]
+        keys = [candidates.c[name] for name in self.tables.key_names]
+        scored = (
+            select(*keys, candidates.c.number, score(self.backend, self.options, left, right).label("score"))
+            .where(candidates.c.dbsim_place <= bindparam("ranked", type_=Integer))
+            .subquery("scored")
+        )
+        order = [scored.c.score.desc(), *(scored.c[name] for name in self.tables.key_names)]
+        place = func.row_number().over(partition_by=scored.c.number, order_by=order).label("dbsim_place")
+        best = select(scored, place).where(scored.c.score >= bindparam("threshold", type_=Double)).subquery("best")
+        counted = (
+            select(candidates.c.number, func.count().label("candidates")).group_by(candidates.c.number).subquery("counted")
+        )
+        hits = and_(best.c.number == counted.c.number, best.c.dbsim_place <= bindparam("hits", type_=Integer))
+        return (
+            select(counted.c.number, counted.c.candidates, best.c.score, *(best.c[n] for n in self.tables.key_names))
+            .select_from(counted.outerjoin(best, hits))
+            .order_by(counted.c.number, best.c.dbsim_place)
+        )
+
+    def _queries(self) -> FromClause:
+        fields = range(len(self.options.fields))
+        numbers = ["number", *(f"k{i}" for i in range(self.options.keys)), "low", "high", *(f"count{i}" for i in fields)]
+        return self.backend.json_rows("queries", numbers, [f"bits{i}" for i in fields])
+
+
+def many_parameters(options: IndexOptions, queries: Sequence[Query | None], threshold: float) -> str:
+    """The JSON array `search_many` reads."""
+    rows = []
+    for number, query in enumerate(queries):
+        if query is not None:
+            low, high = query.count_range(options, threshold)
+            row: dict[str, Any] = {"number": number, "low": low, "high": high}
+            row.update({f"k{i}": key for i, key in enumerate(query.keys)})
+            row.update({f"count{i}": count for i, count in enumerate(query.counts)})
+            row.update({f"bits{i}": "X" + bits.hex() for i, bits in enumerate(query.bits) if bits is not None})
+            rows.append(row)
+    return json.dumps(rows)
+
+
+def parameters(
+    backend: Backend, options: IndexOptions, query: Query, *, threshold: float, limit: int, max_candidates: int
+) -> dict[str, Any]:
+    """The statement's parameters for one query."""
+    low, high = query.count_range(options, threshold)
+    values: dict[str, Any] = {f"k{i}": key for i, key in enumerate(query.keys)}
+    for number, (bits, count) in enumerate(zip(query.bits, query.counts, strict=True)):
+        values[f"bits{number}"] = None if bits is None else backend.stored_bits(bits)
+        values[f"count{number}"] = count
+    values.update(threshold=threshold, hits=limit, ranked=max_candidates, low=low, high=high)
+    return values
+
+
+def self_parameters(key: Key) -> dict[str, Any]:
+    return {f"self{i}": value for i, value in enumerate(key)}

@@ -1,0 +1,34 @@
+"""The score of two rows as SQL: Σ weight·Ĵ over the fields present in both, weights renormalised."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import ColumnElement, and_, case, func, literal_column
+
+from dbsim.options import IndexOptions
+from dbsim.store.backend import Backend
+
+Filter = tuple[ColumnElement[Any], ColumnElement[Any]]  # bits, count
+
+
+def score(
+    backend: Backend, options: IndexOptions, left: Sequence[Filter], right: Sequence[Filter]
+) -> ColumnElement[float]:
+    """NULL when no field is present in both."""
+    parts = []
+    for field, (bits, count), (other_bits, other_count) in zip(options.fields, left, right, strict=True):
+        both = and_(count > 0, other_count > 0)
+        parts.append((field.weight, both, backend.jaccard(bits, count, other_bits, other_count, field.bits)))
+    if len(parts) == 1:
+        _, both, value = parts[0]
+        return case((both, value))
+    zero = literal_column("0.0")
+    total: ColumnElement[float] = zero
+    weight: ColumnElement[float] = zero
+    for share, both, value in parts:
+        number: ColumnElement[float] = literal_column(repr(float(share)))
+        total = total + case((both, number * value), else_=zero)
+        weight = weight + case((both, number), else_=zero)
+    return total / func.nullif(weight, zero)

@@ -1,0 +1,113 @@
+"""What differs between the two engines, as one interface; sqlite.py and postgresql.py implement it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Protocol
+
+from sqlalchemy import ColumnElement, Connection, Engine, FromClause
+
+from dbsim.errors import DbsimError
+from dbsim.hashing.signer import Signatures
+from dbsim.store.source import Key, Source
+from dbsim.store.tables import IndexTables
+
+
+class Backend(Protocol):
+    """One engine's way to do the steps of store and search."""
+
+    name: str
+    read_batch: int  # rows fetched at once from a long result
+    key_batch: int  # keys looked up in one statement
+    fill_batch: int  # rows signed and written in one transaction of the first filling
+    queue_batch: int  # changes worked off in one transaction
+    not_text: tuple[str, ...]  # column types that cannot be indexed
+
+    # ── the host's table ──
+    def describe(self, connection: Connection, table: str, schema: str | None) -> Source | None:
+        """The table, or None."""
+
+    def table_names(self, connection: Connection) -> list[str]:
+        """For suggestions."""
+
+    def text_expressions(self, column: ColumnElement[Any]) -> list[ColumnElement[Any]]:
+        """What to select so that `read_text` can tell a text from something else."""
+
+    def read_text(self, values: Sequence[Any]) -> str:
+        """The text ('' for NULL), or Unindexable."""
+
+    # ── triggers and queue ──
+    def create_triggers(self, connection: Connection, tables: IndexTables) -> None:
+        """Install or replace; idempotent."""
+
+    def drop_triggers(self, connection: Connection, tables: IndexTables) -> None:
+        """Remove what is there; idempotent."""
+
+    def missing_triggers(self, connection: Connection, tables: IndexTables) -> list[str]:
+        """Names of triggers that should exist and do not, or are switched off."""
+
+    def claim(self, connection: Connection, tables: IndexTables, limit: int) -> list[Key]:
+        """Take changes off the queue: exactly the rows read, never by a watermark."""
+
+    def markers(self, connection: Connection, tables: IndexTables) -> list[Any]:
+        """The queue rows without a key: each asks for a comparison of everything."""
+
+    def remove_markers(self, connection: Connection, tables: IndexTables, markers: Sequence[Any]) -> None:
+        """Once that comparison is done."""
+
+    def wait(self, engine: Engine, tables: IndexTables, seconds: float) -> None:
+        """Sleep until the application writes, or for so long."""
+
+    # ── transactions ──
+    def begin(self, connection: Connection) -> None:
+        """Start a writing transaction that reads all rows and sees what is committed while it runs."""
+
+    def lock_keys(self, connection: Connection, tables: IndexTables, keys: Iterable[Key]) -> None:
+        """Keep other workers away from these documents until the transaction ends; never the application."""
+
+    def transient(self, error: BaseException) -> bool:
+        """Whether the same transaction may succeed when tried again."""
+
+    def explain(self, error: BaseException) -> DbsimError | None:
+        """One sentence for an error a user can do something about."""
+
+    # ── signatures ──
+    def insert(self, connection: Connection, tables: IndexTables, keys: Sequence[Key], rows: Signatures) -> None:
+        """Write signatures in bulk."""
+
+    def finish_filling(self, connection: Connection, tables: IndexTables) -> None:
+        """After the indexes are built: fresh statistics for the planner."""
+
+    def stored_bits(self, bits: bytes) -> Any:
+        """A filter as a parameter."""
+
+    def read_bits(self, value: Any) -> bytes:
+        """A filter as read from the table."""
+
+    # ── scores ──
+    def prepare(self, connection: Connection) -> None:
+        """Make `jaccard` work on this connection."""
+
+    def jaccard(
+        self,
+        bits: ColumnElement[Any],
+        count: ColumnElement[Any],
+        other_bits: ColumnElement[Any],
+        other_count: ColumnElement[Any],
+        size: int,
+    ) -> ColumnElement[float]:
+        """Cardinality-corrected Jaccard of two filters; both counts are above zero."""
+
+    def json_rows(self, parameter: str, integers: Sequence[str], texts: Sequence[str]) -> FromClause:
+        """The objects of a JSON array, bound as `parameter`, as rows with these columns."""
+
+
+def backend_of(engine: Engine | Connection) -> Backend:
+    """The implementation for an engine's dialect."""
+    from dbsim.store.postgresql import PostgreSQL
+    from dbsim.store.sqlite import SQLite
+
+    known: dict[str, Backend] = {"sqlite": SQLite(), "postgresql": PostgreSQL()}
+    if engine.dialect.name not in known:
+        raise DbsimError(f"dbsim works on SQLite and PostgreSQL, not on {engine.dialect.name}")
+    return known[engine.dialect.name]

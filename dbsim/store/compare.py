@@ -1,0 +1,157 @@
+"""Compare stored signatures with the host's rows in both directions: Engine → Differences; repair on demand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import Connection, Engine, func, select
+
+from dbsim.hashing.signer import Signer
+from dbsim.store.backend import Backend
+from dbsim.store.reading import after, among, chunks, key_columns, source_rows, texts, up_to
+from dbsim.store.refresh import refresh
+from dbsim.store.source import Key, Texts
+from dbsim.store.tables import IndexTables
+from dbsim.store.transactions import read, write
+
+Counter = Callable[[int, int], None]  # done, total
+Stored = dict[Key, tuple[Any, ...]]
+
+
+@dataclass
+class Differences:
+    """Keys of rows that are not stored, stored without a row, or stored otherwise than they would be now."""
+
+    compared: int = 0
+    missing: list[Key] = field(default_factory=list)
+    orphaned: list[Key] = field(default_factory=list)
+    different: list[Key] = field(default_factory=list)
+    repaired: int = 0
+
+    @property
+    def keys(self) -> list[Key]:
+        return self.missing + self.orphaned + self.different
+
+    def __bool__(self) -> bool:
+        return bool(self.keys)
+
+    def extend(self, part: Differences) -> None:
+        self.compared += part.compared
+        self.missing += part.missing
+        self.orphaned += part.orphaned
+        self.different += part.different
+        self.repaired += part.repaired
+
+
+@dataclass
+class Comparison:
+    """One walk through both tables in key order, a range at a time."""
+
+    engine: Engine
+    backend: Backend
+    tables: IndexTables
+    signer: Signer
+    fingerprints_only: bool = False  # a fingerprint decides the whole signature, at a fraction of the work
+    progress: Counter = lambda done, total: None
+
+    def all(self, *, repair: bool) -> Differences:
+        """Every row of both tables."""
+        total = read(self.engine, self.backend, lambda c: c.scalar(select(func.count()).select_from(self.tables.source)))
+        found, last, more = Differences(), None, True
+        while more:
+            last, part = read(self.engine, self.backend, lambda c, at=last: self._range(c, at))
+            self._take(found, part, repair)
+            self.progress(found.compared, max(total or 0, found.compared))
+            more = last is not None
+        return found
+
+    def sample(self, size: int, *, repair: bool) -> Differences:
+        """Some rows of each table, drawn at random."""
+        drawn = read(self.engine, self.backend, lambda c: self._draw(c, size))
+        return self.keys(drawn, repair=repair)
+
+    def keys(self, keys: Sequence[Key], *, repair: bool = False) -> Differences:
+        """Just these rows."""
+        found = Differences()
+        for some in chunks(keys, self.backend.key_batch):
+            self._take(found, read(self.engine, self.backend, lambda c, some=some: self._some(c, some)), repair)
+            self.progress(found.compared, len(keys))
+        return found
+
+    def _take(self, found: Differences, part: Differences, repair: bool) -> None:
+        """Add up; a repair reads the rows again under their locks, so the comparison itself needs none."""
+        if repair and part:
+            part.repaired = write(
+                self.engine,
+                self.backend,
+                lambda c: refresh(c, self.backend, self.tables, self.signer, part.keys),
+            )
+        found.extend(part)
+
+    def _draw(self, connection: Connection, size: int) -> list[Key]:
+        drawn: list[Key] = []
+        for table in (self.tables.source, self.tables.signatures):
+            query = select(*key_columns(table, self.tables)).order_by(func.random()).limit(size)
+            drawn += [tuple(row) for row in connection.execute(query)]
+        return list(dict.fromkeys(drawn))
+
+    def _some(self, connection: Connection, keys: list[Key]) -> Differences:
+        source, stored = self.tables.source, self.tables.signatures
+        query = source_rows(self.backend, self.tables).where(among(key_columns(source, self.tables), keys))
+        there = self._stored(connection, among(key_columns(stored, self.tables), keys))
+        return self._differences(texts(connection, self.backend, self.tables, query), there)
+
+    def _range(self, connection: Connection, last: Key | None) -> tuple[Key | None, Differences]:
+        """The next rows of the source and everything stored between the same keys; the last range is open."""
+        columns = key_columns(self.tables.source, self.tables)
+        start = [after(columns, last)] if last else [column.is_not(None) for column in columns]
+        order = select(*columns).where(*start).order_by(*columns)
+        end = connection.execute(order.offset(self.backend.fill_batch - 1).limit(1)).first()
+        upper = tuple(end) if end else None
+        query = source_rows(self.backend, self.tables).where(*start)
+        stored_columns = key_columns(self.tables.signatures, self.tables)
+        bounds = [after(stored_columns, last)] if last else []
+        if upper is not None:
+            query = query.where(up_to(columns, upper))
+            bounds.append(up_to(stored_columns, upper))
+        there = self._stored(connection, *bounds)
+        return upper, self._differences(texts(connection, self.backend, self.tables, query), there)
+
+    def _stored(self, connection: Connection, *conditions: Any) -> Stored:
+        table = self.tables.signatures
+        width = len(self.tables.key_names)
+        wanted = [table.c[self.tables.names.fingerprint]] if self.fingerprints_only else list(table.c)[width:]
+        rows = connection.execute(select(*key_columns(table, self.tables), *wanted).where(*conditions))
+        return {tuple(row)[:width]: tuple(row)[width:] for row in rows}
+
+    def _differences(self, batches: Iterator[Texts], stored: Stored) -> Differences:
+        found = Differences()
+        for batch in batches:
+            for key, fresh in zip(batch.keys, self._fresh(batch), strict=True):
+                found.compared += 1
+                old = stored.pop(key, None)
+                if old is None:
+                    found.missing.append(key)
+                elif self._comparable(old) != fresh:
+                    found.different.append(key)
+        found.orphaned = list(stored)
+        found.compared += len(stored)
+        return found
+
+    def _fresh(self, batch: Texts) -> list[tuple[Any, ...]]:
+        if self.fingerprints_only:
+            present, values = self.signer.fingerprint(batch.columns)
+            return [(value if there else None,) for there, value in zip(present.tolist(), values.tolist(), strict=True)]
+        return self.signer.sign(batch.columns).as_tuples()
+
+    def _comparable(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
+        if self.fingerprints_only:
+            return values
+        head = 1 + self.tables.record.options.keys
+        tail = [
+            self.backend.read_bits(value) if place % 2 == 0 and value is not None else value
+            for place, value in enumerate(values[head:])
+        ]
+        return (*values[:head], *tail)

@@ -1,0 +1,27 @@
+"""Names of dbsim's tables, columns and triggers: parts → identifier of at most 63 bytes."""
+
+from __future__ import annotations
+
+import hashlib
+
+LIMIT = 63  # PostgreSQL cuts longer names silently, and two names cut to the same one collide
+
+
+def identifier(*parts: str) -> str:
+    """The parts joined by underscores; when too long, cut and completed by a hash of the whole."""
+    name = "_".join(parts)
+    encoded = name.encode("utf-8", "surrogatepass")
+    if len(encoded) <= LIMIT:
+        return name
+    suffix = "_" + hashlib.sha256(encoded).hexdigest()[:8]
+    return encoded[: LIMIT - len(suffix)].decode("utf-8", "ignore") + suffix
+
+
+def quote(*names: str | None) -> str:
+    """A quoted, qualified SQL name."""
+    return ".".join('"' + name.replace('"', '""') + '"' for name in names if name)
+
+
+def literal(text: str) -> str:
+    """A SQL string."""
+    return "'" + text.replace("'", "''") + "'"

@@ -1,0 +1,338 @@
+"""The steps of store and search on PostgreSQL (14 or later, for bit_count)."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import psycopg
+from psycopg.adapt import PyFormat, Transformer
+from psycopg.pq import Format
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    ColumnElement,
+    Connection,
+    Double,
+    Engine,
+    FromClause,
+    Text,
+    bindparam,
+    cast,
+    column,
+    func,
+    literal_column,
+)
+from sqlalchemy.dialects.postgresql import BIT
+from sqlalchemy.exc import DBAPIError
+
+from dbsim.errors import DatabaseUnavailable, DbsimError
+from dbsim.hashing.bloom import ROUNDING
+from dbsim.hashing.signer import Signatures
+from dbsim.resources import sql
+from dbsim.store import catalogue
+from dbsim.store.binary_copy import binary_rows
+from dbsim.store.identifiers import identifier, literal, quote
+from dbsim.store.source import Key, Source, Unindexable
+from dbsim.store.tables import IndexTables
+
+STRIPES = 64  # locks per index: documents share them, so that a batch never fills the server's lock table
+RAW = {"no_parameters": True}  # a percent sign in a name is not a placeholder
+TRIGGER_LOCK = "2s"  # how long CREATE TRIGGER may queue in front of the application's writes
+
+
+class PostgreSQL:
+    """See `Backend` for what each step means."""
+
+    name = "postgresql"
+    read_batch = 512
+    key_batch = 1000
+    fill_batch = 4000
+    queue_batch = 2000
+    not_text: tuple[str, ...] = ("bytea",)
+
+    # ── the host's table ──
+    def describe(self, connection: Connection, table: str, schema: str | None) -> Source | None:
+        rows = connection.exec_driver_sql(
+            sql("postgresql", "describe_table"), {"table": table, "schema": schema}
+        ).all()
+        if not rows:
+            return None
+        key = sorted((row for row in rows if row.place is not None), key=lambda row: row.place)
+        return Source(
+            schema=rows[0].schema,
+            table=table,
+            columns={row.name: row.type for row in rows},
+            primary_key=tuple(
+                (row.name, row.type + (f" COLLATE {row.collation}" if row.collation else "")) for row in key
+            ),
+            is_table=rows[0].kind in ("r", "p"),
+        )
+
+    def table_names(self, connection: Connection) -> list[str]:
+        return list(
+            connection.exec_driver_sql(
+                "SELECT CASE WHEN pg_table_is_visible(oid) THEN relname ELSE relnamespace::regnamespace || '.' || relname END "
+                "FROM pg_class WHERE relkind IN ('r', 'p') AND relnamespace::regnamespace::text "
+                "NOT IN ('pg_catalog', 'information_schema', 'pg_toast')"
+            ).scalars()
+        )
+
+    def text_expressions(self, column: ColumnElement[Any]) -> list[ColumnElement[Any]]:
+        return [cast(column, Text)]
+
+    def read_text(self, values: Sequence[Any]) -> str:
+        (value,) = values
+        if value is None:
+            return ""
+        if isinstance(value, bytes):  # a database in SQL_ASCII: the server knows no encoding
+            try:
+                return value.decode()
+            except UnicodeDecodeError as error:
+                raise Unindexable("not valid UTF-8") from error
+        return str(value)
+
+    # ── triggers and queue ──
+    def _events(self, tables: IndexTables) -> dict[str, str]:
+        """Trigger name → what it listens to; statement level, so that a bulk write pays once."""
+        name = tables.record.name
+        return {
+            identifier("dbsim", name, "insert"): "INSERT ON {} REFERENCING NEW TABLE AS dbsim_new",
+            identifier("dbsim", name, "update"): "UPDATE ON {} REFERENCING OLD TABLE AS dbsim_old NEW TABLE AS dbsim_new",
+            identifier("dbsim", name, "delete"): "DELETE ON {} REFERENCING OLD TABLE AS dbsim_old",
+            identifier("dbsim", name, "truncate"): "TRUNCATE ON {}",
+        }
+
+    def _relations(self, connection: Connection, tables: IndexTables) -> list[str]:
+        """The table and its partitions: a write aimed at a partition does not fire the parent's triggers."""
+        source = quote(tables.record.options.schema, tables.record.options.table)
+        found = connection.exec_driver_sql(
+            "SELECT format('%%I.%%I', n.nspname, c.relname) FROM pg_partition_tree(to_regclass(%s)) t "
+            "JOIN pg_class c ON c.oid = t.relid JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind IN ('r', 'p')",
+            (source,),
+        ).scalars()
+        return sorted({source, *found})
+
+    def create_triggers(self, connection: Connection, tables: IndexTables) -> None:
+        home = self._home(connection)
+        name = tables.record.name
+        function = quote(home, identifier("dbsim", name, "changed"))
+        key = tables.key_names
+        statement = sql("postgresql", "queue_function").format(
+            function=function,
+            queue=quote(home, tables.queue.name),
+            queue_literal=literal(quote(home, tables.queue.name)),
+            catalogue=quote(home, "dbsim_index"),
+            catalogue_literal=literal(quote(home, "dbsim_index")),
+            index_literal=literal(name),
+            channel_literal=literal(self._channel(tables)),
+            key=", ".join(quote(column) for column in key),
+            key_array="ARRAY[" + ", ".join(literal(column) for column in key) + "]::name[]",
+            key_count=len(key),
+        )
+        self._run(connection, f"SET LOCAL lock_timeout = '{TRIGGER_LOCK}'")
+        self._run(connection, statement)
+        self._run(connection, f"REVOKE ALL ON FUNCTION {function}() FROM PUBLIC")
+        for relation in self._relations(connection, tables):
+            for trigger, event in self._events(tables).items():
+                self._run(
+                    connection,
+                    f"CREATE OR REPLACE TRIGGER {quote(trigger)} AFTER {event.format(relation)} "
+                    f"FOR EACH STATEMENT EXECUTE FUNCTION {function}()",
+                )
+                self._run(connection, f"ALTER TABLE {relation} ENABLE TRIGGER {quote(trigger)}")
+        self._run(connection, "SET LOCAL lock_timeout = 0")
+
+    def drop_triggers(self, connection: Connection, tables: IndexTables) -> None:
+        function = quote(self._home(connection), identifier("dbsim", tables.record.name, "changed"))
+        self._run(connection, f"SET LOCAL lock_timeout = '{TRIGGER_LOCK}'")
+        self._run(connection, f"DROP FUNCTION IF EXISTS {function}() CASCADE")  # and the triggers that call it
+        self._run(connection, "SET LOCAL lock_timeout = 0")
+
+    def missing_triggers(self, connection: Connection, tables: IndexTables) -> list[str]:
+        rows = connection.exec_driver_sql(
+            "SELECT format('%%I.%%I', n.nspname, c.relname), t.tgname FROM pg_trigger t "
+            "JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_namespace n ON n.oid = c.relnamespace "
+            "WHERE t.tgenabled <> 'D' AND t.tgname = ANY (%s)",
+            (list(self._events(tables)),),
+        )
+        there = {tuple(row) for row in rows}
+        relations = self._plain_names(connection, self._relations(connection, tables))
+        return [trigger for relation in relations for trigger in self._events(tables) if (relation, trigger) not in there]
+
+    def _plain_names(self, connection: Connection, relations: list[str]) -> list[str]:
+        return sorted(
+            set(
+                connection.exec_driver_sql(
+                    "SELECT format('%%I.%%I', n.nspname, c.relname) FROM unnest(%s::text[]) r "
+                    "JOIN pg_class c ON c.oid = to_regclass(r) JOIN pg_namespace n ON n.oid = c.relnamespace",
+                    (relations,),
+                ).scalars()
+            )
+        )
+
+    def claim(self, connection: Connection, tables: IndexTables, limit: int) -> list[Key]:
+        queue = quote(tables.queue.name)
+        key = ", ".join(quote(name) for name in tables.key_names)
+        rows = connection.exec_driver_sql(
+            f"DELETE FROM {queue} WHERE ctid = ANY (ARRAY(SELECT ctid FROM {queue} WHERE NOT ({self._no_key(tables)}) "
+            f"LIMIT {limit} FOR UPDATE SKIP LOCKED)) RETURNING {key}",
+            execution_options=RAW,
+        )
+        return [tuple(row) for row in rows]
+
+    def markers(self, connection: Connection, tables: IndexTables) -> list[Any]:
+        queued = quote(tables.names.queued)
+        rows = connection.exec_driver_sql(
+            f"SELECT ctid::text, {queued}::text FROM {quote(tables.queue.name)} WHERE {self._no_key(tables)}",
+            execution_options=RAW,
+        )
+        return [tuple(row) for row in rows]
+
+    def remove_markers(self, connection: Connection, tables: IndexTables, markers: Sequence[Any]) -> None:
+        for place, queued in markers:  # with the time, because the place may have been given to another row
+            self._run(
+                connection,
+                f"DELETE FROM {quote(tables.queue.name)} WHERE ctid = {literal(place)}::tid "
+                f"AND {quote(tables.names.queued)} = {literal(queued)}::timestamptz AND {self._no_key(tables)}",
+            )
+
+    def _no_key(self, tables: IndexTables) -> str:
+        return " AND ".join(f"{quote(name)} IS NULL" for name in tables.key_names)
+
+    def wait(self, engine: Engine, tables: IndexTables, seconds: float) -> None:
+        """LISTEN, then say so, then look at the queue once more: what is written after that look notifies."""
+        name = tables.record.name
+        with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            self._run(connection, f"LISTEN {quote(self._channel(tables))}")
+            try:
+                catalogue.set_listening(connection, name, True)
+                pending = connection.exec_driver_sql(
+                    f"SELECT 1 FROM {quote(tables.queue.name)} LIMIT 1", execution_options=RAW
+                ).first()
+                raw = connection.connection.dbapi_connection
+                assert isinstance(raw, psycopg.Connection)
+                if pending is None:
+                    for _ in raw.notifies(timeout=seconds, stop_after=1):
+                        break
+            finally:
+                catalogue.set_listening(connection, name, False)
+                self._run(connection, "UNLISTEN *")
+
+    def _channel(self, tables: IndexTables) -> str:
+        return identifier("dbsim", tables.record.name)
+
+    # ── transactions ──
+    def begin(self, connection: Connection) -> None:
+        # set before the transaction's first statement: after a lock is granted the next read must see the newest rows
+        self._run(connection, "SET TRANSACTION ISOLATION LEVEL READ COMMITTED READ WRITE")
+        # a worker that row-level security hides rows from would take them for deleted: raise instead
+        self._run(connection, "SET LOCAL row_security = off")
+
+    def lock_keys(self, connection: Connection, tables: IndexTables, keys: Iterable[Key]) -> None:
+        stripes = sorted({zlib.crc32(repr(key).encode()) % STRIPES for key in keys})
+        space = zlib.crc32(f"dbsim {self._home(connection)} {tables.record.name}".encode()) - 2**31
+        connection.exec_driver_sql(
+            "SELECT pg_advisory_xact_lock(%(space)s::int, stripe) FROM unnest(%(stripes)s::int[]) AS stripe",
+            {"space": space, "stripes": stripes},
+        )
+
+    def transient(self, error: BaseException) -> bool:
+        state = _state(error)
+        # serialization failure, deadlock, lock timeout, shutdown and restart, lost connection
+        return state in ("40001", "40P01", "55P03", "57P01", "57P02", "57P03") or (state or "").startswith("08")
+
+    def explain(self, error: BaseException) -> DbsimError | None:
+        state = _state(error) or ""
+        detail = str(error.orig if isinstance(error, DBAPIError) else error).strip().split("\n")[0]
+        if state == "55P03":
+            return DatabaseUnavailable("a table is locked by long transactions: try again when they have finished")
+        if state == "25006":
+            return DatabaseUnavailable("the database is read-only (a replica?): connect to the primary")
+        if state == "42501":
+            return DatabaseUnavailable(f"the database role lacks a right ({detail}): grant it and try again")
+        if state in ("53100", "53200", "53300"):
+            return DatabaseUnavailable(f"the server is out of resources ({detail}): nothing was lost, try again later")
+        if state.startswith(("08", "57P")):
+            return DatabaseUnavailable(f"the server cannot be reached ({detail}): check that it runs and try again")
+        if state in ("28P01", "28000", "3D000"):
+            return DatabaseUnavailable(f"the server refuses the connection ({detail}): check the URL")
+        return None
+
+    # ── signatures ──
+    def insert(self, connection: Connection, tables: IndexTables, keys: Sequence[Key], rows: Signatures) -> None:
+        if not keys:
+            return
+        raw = connection.connection.dbapi_connection
+        assert isinstance(raw, psycopg.Connection)
+        table = quote(tables.signatures.name)
+        columns = ", ".join(quote(name) for name in tables.key_names)
+        with raw.cursor() as cursor:
+            described = cursor.execute(f"SELECT {columns} FROM {table} LIMIT 0").description or []  # type: ignore[arg-type]
+            adapter = Transformer(raw)
+            adapter.set_dumper_types([column.type_code for column in described], Format.BINARY)
+            formats = [PyFormat.BINARY] * len(described)
+            dumped = [adapter.dump_sequence(key, formats) for key in keys]
+            with cursor.copy(f"COPY {table} FROM STDIN (FORMAT BINARY)") as copy:  # type: ignore[arg-type]
+                for block in binary_rows(dumped, rows):
+                    copy.write(block)
+
+    def finish_filling(self, connection: Connection, tables: IndexTables) -> None:
+        self._run(connection, f"ANALYZE {quote(tables.signatures.name)}")
+
+    def stored_bits(self, bits: bytes) -> Any:
+        return "X" + bits.hex()
+
+    def read_bits(self, value: Any) -> bytes:
+        return int(value, 2).to_bytes(len(value) // 8)
+
+    # ── scores ──
+    def prepare(self, connection: Connection) -> None:
+        """bit_count and ln are there."""
+
+    def jaccard(
+        self,
+        bits: ColumnElement[Any],
+        count: ColumnElement[Any],
+        other_bits: ColumnElement[Any],
+        other_count: ColumnElement[Any],
+        size: int,
+    ) -> ColumnElement[float]:
+        both = func.bit_count(bits.op("&")(cast(other_bits, BIT(size))))
+        union = _estimate(count + other_count - both, size)
+        return func.greatest((_estimate(count, size) + _estimate(other_count, size) - union) / union, 0.0, type_=Double)
+
+    def json_rows(self, parameter: str, integers: Sequence[str], texts: Sequence[str]) -> FromClause:
+        columns = [*(column(name, BigInteger) for name in integers), *(column(name, Text) for name in texts)]
+        rows = func.json_to_recordset(cast(bindparam(parameter, type_=Text), JSON))
+        return rows.table_valued(*columns, name=parameter).render_derived(with_types=True)
+
+    # ── helpers ──
+    def _home(self, connection: Connection) -> str:
+        """The schema of dbsim's own tables."""
+        return str(
+            connection.exec_driver_sql(
+                "SELECT n.nspname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
+                "WHERE c.oid = to_regclass('dbsim_index')"
+            ).scalar_one()
+        )
+
+    def _run(self, connection: Connection, statement: str) -> None:
+        connection.exec_driver_sql(statement, execution_options=RAW)
+
+
+def _estimate(count: ColumnElement[Any], size: int) -> ColumnElement[float]:
+    """`dbsim.hashing.bloom.cardinality` in SQL, equal to the last bit."""
+    number = lambda value: literal_column(f"{value!r}::float8", Double)  # noqa: E731
+    filled = func.least(cast(count, Double), number(size - 0.5), type_=Double) / number(float(size))
+    scaled = number(-float(size) * ROUNDING) * func.ln(number(1.0) - filled, type_=Double)
+    return func.round(scaled, type_=Double) / number(float(ROUNDING))
+
+
+def _state(error: BaseException) -> str | None:
+    original = error.orig if isinstance(error, DBAPIError) else error
+    state = getattr(original, "sqlstate", None)
+    if state is None and isinstance(original, psycopg.OperationalError):
+        return "08006"  # a connection that broke or was refused carries no code
+    return state if isinstance(state, str) else None

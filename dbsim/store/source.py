@@ -1,0 +1,63 @@
+"""What the host's table looks like, and its texts: Connection → Source; rows → texts per field and what failed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from dbsim.errors import DbsimError, NoPrimaryKey, UnknownName
+
+Key = tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Source:
+    """A table: its real schema, its columns with their types, its primary key."""
+
+    schema: str | None
+    table: str
+    columns: dict[str, str]
+    primary_key: tuple[tuple[str, str], ...]
+    is_table: bool = True
+
+    def require(self, columns: Sequence[str], not_text: Sequence[str]) -> None:
+        """Refuse what cannot be indexed, with the remedy."""
+        if not self.is_table:
+            raise DbsimError(f"{self.table!r} is a view: index the table it reads from")
+        for column in columns:
+            if column not in self.columns:
+                raise UnknownName(f"column of table {self.table!r} named", column, self.columns)
+            if self.columns[column].lower() in not_text:
+                raise DbsimError(
+                    f"column {column!r} is of type {self.columns[column]}, which holds no text: name a text column"
+                )
+        if not self.primary_key:
+            raise NoPrimaryKey(self.table)
+
+
+@dataclass
+class Texts:
+    """A batch of rows: `columns[field][row]` for the signer, and why a row cannot be read."""
+
+    keys: list[Key]
+    columns: list[list[str]]
+    failures: dict[Key, str] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+
+class Unindexable(Exception):
+    """The value of a row that cannot be read as text; the argument is the reason shown by `status`."""
+
+
+def key_json(key: Key) -> str:
+    """A primary key as text, for the quarantine and for messages."""
+    return json.dumps(list(key), ensure_ascii=False, default=str)
+
+
+def public_key(names: Sequence[str], key: Key) -> Any:
+    """The key as users see it: the value alone, or an object for composite keys."""
+    return key[0] if len(names) == 1 else dict(zip(names, key, strict=True))

@@ -1,0 +1,152 @@
+"""Keep an index in step with its table: first filling in key order, then the queue, one transaction a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from sqlalchemy import Connection, Engine, FromClause, func, insert, select
+from sqlalchemy.sql.ddl import CreateIndex
+
+from dbsim.hashing.signer import Signer
+from dbsim.store import catalogue
+from dbsim.store.backend import Backend
+from dbsim.store.compare import Comparison
+from dbsim.store.reading import after, key_columns, source_rows, texts
+from dbsim.store.refresh import refresh, store
+from dbsim.store.source import Key
+from dbsim.store.tables import IndexTables
+from dbsim.store.transactions import read, write
+
+Progress = Callable[[str, int, int], None]  # stage, done, total
+
+
+@dataclass
+class SyncReport:
+    """What a run did."""
+
+    filled: int = 0
+    changed: int = 0
+    compared: int = 0
+    repaired: int = 0
+    triggers_restored: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Worker:
+    """Everything a run needs; any number of them may work on one index at once."""
+
+    engine: Engine
+    backend: Backend
+    tables: IndexTables
+    signer: Signer
+    progress: Progress = lambda stage, done, total: None
+
+    def run(self, *, compare: bool = False) -> SyncReport:
+        """Restore triggers, fill, work off the queue; with `compare` also look at every row of the table."""
+        report = SyncReport()
+        triggers = self.tables.record.options.triggers
+        if triggers and not compare:
+            report.triggers_restored = self.restore_triggers()
+        report.filled = self.fill()
+        report.changed = self.drain()
+        markers = read(self.engine, self.backend, lambda c: self.backend.markers(c, self.tables))
+        if compare or markers or not triggers:
+            found = self.reconcile()
+            report.compared, report.repaired = found
+            write(self.engine, self.backend, lambda c: self.backend.remove_markers(c, self.tables, markers))
+        return report
+
+    # ── triggers ──
+    def restore_triggers(self) -> list[str]:
+        """Install missing triggers; what happened without them is found by a comparison."""
+        missing = read(self.engine, self.backend, lambda c: self.backend.missing_triggers(c, self.tables))
+        if missing:
+            write(self.engine, self.backend, self._install)
+        return missing
+
+    def _install(self, connection: Connection) -> None:
+        self.backend.create_triggers(connection, self.tables)
+        connection.execute(insert(self.tables.queue).values({}))
+
+    # ── first filling ──
+    def fill(self) -> int:
+        """Rows in primary key order; the last row stored is the place to go on from."""
+        if read(self.engine, self.backend, self._is_ready):
+            return 0
+        start, total = self._count(self.tables.signatures), self._count(self.tables.source)
+        filled = 0
+        while step := write(self.engine, self.backend, self.fill_step):
+            filled += step
+            self.progress("reading", start + filled, max(total, start + filled))
+        self._build_indexes()
+        return filled
+
+    def fill_step(self, connection: Connection) -> int:
+        """Sign and store the next rows; 0 when there are no more."""
+        if self._is_ready(connection, lock=True):
+            return 0
+        columns = key_columns(self.tables.source, self.tables)
+        last = self._last_filled(connection)
+        # rows whose key is NULL, which SQLite allows, cannot be referred to
+        start = [after(columns, last)] if last else [column.is_not(None) for column in columns]
+        query = source_rows(self.backend, self.tables).where(*start).order_by(*columns).limit(self.backend.fill_batch)
+        done = 0
+        for batch in texts(connection, self.backend, self.tables, query):
+            signatures = self.signer.sign(batch.columns)
+            store(connection, self.backend, self.tables, batch.keys, signatures, batch.failures)
+            done += len(batch)
+        return done
+
+    def _is_ready(self, connection: Connection, *, lock: bool = False) -> bool:
+        return catalogue.load(connection, self.tables.record.name, lock=lock).ready
+
+    def _last_filled(self, connection: Connection) -> Key | None:
+        columns = key_columns(self.tables.signatures, self.tables)
+        row = connection.execute(select(*columns).order_by(*(column.desc() for column in columns)).limit(1)).first()
+        return None if row is None else tuple(row)
+
+    def _build_indexes(self) -> None:
+        """After the rows, which is faster than with each row; one a transaction, so that a kill loses only one."""
+        indexes = self.tables.indexes()
+        for number, index in enumerate(indexes):
+            self.progress("building indexes", number, len(indexes))
+            write(self.engine, self.backend, lambda c, index=index: self._build(c, index))
+        write(self.engine, self.backend, self._open)
+        self.progress("building indexes", len(indexes), len(indexes))
+
+    def _build(self, connection: Connection, index: CreateIndex) -> None:
+        if not self._is_ready(connection, lock=True):
+            connection.execute(index)
+
+    def _open(self, connection: Connection) -> None:
+        if not self._is_ready(connection, lock=True):
+            self.backend.finish_filling(connection, self.tables)
+            catalogue.set_state(connection, self.tables.record.name, catalogue.READY)
+
+    # ── queue ──
+    def drain(self) -> int:
+        """Until the queue is empty."""
+        changed, total = 0, self._count(self.tables.queue)
+        while step := write(self.engine, self.backend, self.step):
+            changed += step
+            self.progress("changes", changed, max(changed, total))
+        return changed
+
+    def step(self, connection: Connection) -> int:
+        """Claim a batch, lock its documents, read the truth, write, all in the caller's transaction."""
+        keys = self.backend.claim(connection, self.tables, self.backend.queue_batch)
+        if keys:
+            refresh(connection, self.backend, self.tables, self.signer, keys)
+        return len(keys)
+
+    # ── comparison ──
+    def reconcile(self) -> tuple[int, int]:
+        """Compare content fingerprints of all rows and repair what differs; needs no triggers."""
+        walk = Comparison(self.engine, self.backend, self.tables, self.signer, fingerprints_only=True)
+        walk.progress = lambda done, total: self.progress("comparing", done, total)
+        found = walk.all(repair=True)
+        return found.compared, found.repaired
+
+    def _count(self, table: FromClause) -> int:
+        return read(self.engine, self.backend, lambda c: c.scalar(select(func.count()).select_from(table))) or 0

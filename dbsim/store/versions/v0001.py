@@ -1,0 +1,55 @@
+"""Version 0001: dbsim_index, dbsim_quarantine, dbsim_document, dbsim_model, dbsim_cardinality."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from alembic.operations import Operations
+
+
+def upgrade(op: Operations) -> None:
+    text, integer = sa.Text, sa.Integer
+    op.create_table(
+        "dbsim_index",
+        sa.Column("name", text, primary_key=True),
+        sa.Column("source_schema", text),
+        sa.Column("source_table", text, nullable=False),
+        sa.Column("primary_key", text, nullable=False),
+        sa.Column("options", text, nullable=False),
+        sa.Column("family", text, nullable=False),
+        sa.Column("secret", text, nullable=False),
+        sa.Column("unicode_version", text, nullable=False),
+        sa.Column("generation", integer, nullable=False),
+        sa.Column("state", text, nullable=False),
+        sa.Column("listening", sa.Boolean, nullable=False),
+    )
+    op.create_table(
+        "dbsim_quarantine",
+        sa.Column("index_name", text, primary_key=True),
+        sa.Column("source_key", text, primary_key=True),
+        sa.Column("reason", text, nullable=False),
+    )
+    op.create_table(
+        "dbsim_document",
+        sa.Column("id", sa.BigInteger().with_variant(sa.Integer, "sqlite"), primary_key=True),
+        sa.Column("text", text),
+        sa.Column("source", text),
+    )
+    op.create_table(
+        "dbsim_model",
+        sa.Column("index_name", text, primary_key=True),
+        sa.Column("generation", integer, primary_key=True),
+        sa.Column("name", text, primary_key=True),
+        sa.Column("shape", text, nullable=False),
+        sa.Column("numbers", text, nullable=False),
+    )
+    op.create_table(
+        "dbsim_cardinality",
+        sa.Column("bits", integer, primary_key=True, autoincrement=False),
+        sa.Column("count", integer, primary_key=True, autoincrement=False),
+        sa.Column("estimate", sa.Double, nullable=False),
+    )
+
+
+def downgrade(op: Operations) -> None:
+    for table in ("dbsim_cardinality", "dbsim_model", "dbsim_document", "dbsim_quarantine", "dbsim_index"):
+        op.drop_table(table)

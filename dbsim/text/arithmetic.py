@@ -1,0 +1,81 @@
+"""Combine 62-bit hashes into one 62-bit hash: list[uint64 array] → uint64 array.
+
+A hash is two lanes of 31 bits. Every intermediate number stays below 2⁶³, so that PostgreSQL's bigint, which raises
+an error on overflow, can compute the identical value; two lanes because 31 bits alone would make unrelated
+documents collide by chance in a table of millions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Hashes = NDArray[np.uint64]
+
+LANE = 31
+MASK = np.uint64(2**31 - 1)
+PRIME = np.uint64(2**31 - 1)  # the Mersenne prime: reduction is a shift and an add
+HIGH_MULTIPLIER = np.uint64(998_244_353)
+LOW_MULTIPLIER = np.uint64(1_000_000_007)
+MIX_1 = np.uint64(0x2C1B3C6D)
+MIX_2 = np.uint64(0x297A2D39)
+BLOCK = 1 << 15  # 256 kB per temporary: stays in the second-level cache
+
+_SHIFT = np.uint64(LANE)
+
+
+def combine(columns: Sequence[Hashes]) -> Hashes:
+    """One hash of the sequence columns[0][i], columns[1][i], …, for every i; the order matters."""
+    size = len(columns[0])
+    result = np.empty(size, np.uint64)
+    for start in range(0, size, BLOCK):
+        block = [column[start : start + BLOCK] for column in columns]
+        high = mix(_polynomial([column >> _SHIFT for column in block], HIGH_MULTIPLIER))
+        low = mix(_polynomial([column & MASK for column in block], LOW_MULTIPLIER))
+        np.bitwise_or(high << _SHIFT, low, out=result[start : start + BLOCK])
+    return result
+
+
+def mix(lane: Hashes) -> Hashes:
+    """A bijection of the 31-bit numbers that breaks the linearity of the polynomial."""
+    lane = lane ^ (lane >> np.uint64(15))
+    lane *= MIX_1
+    lane &= MASK
+    lane ^= lane >> np.uint64(12)
+    lane *= MIX_2
+    lane &= MASK
+    lane ^= lane >> np.uint64(15)
+    return lane
+
+
+def scale(lane: Hashes, size: int) -> NDArray[np.int64]:
+    """Map 31-bit numbers to 0 … size-1, keeping their order."""
+    return ((lane * np.uint64(size)) >> _SHIFT).astype(np.int64)
+
+
+def high_lane(hashes: Hashes) -> Hashes:
+    return hashes >> _SHIFT
+
+
+def low_lane(hashes: Hashes) -> Hashes:
+    return hashes & MASK
+
+
+def _polynomial(columns: Sequence[Hashes], multiplier: np.uint64) -> Hashes:
+    """Horner's rule modulo PRIME; one partial reduction a step keeps the value below 2³², the product below 2⁶³."""
+    value = columns[0]
+    for column in columns[1:]:
+        value = value * multiplier
+        value += column
+        value = _reduce(value)
+    value = _reduce(value)
+    value[value >= PRIME] -= PRIME
+    return value
+
+
+def _reduce(value: Hashes) -> Hashes:
+    reduced = value & MASK
+    reduced += value >> _SHIFT
+    return reduced

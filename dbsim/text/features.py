@@ -1,0 +1,85 @@
+"""The set of shingles or n-grams of each document as hashes: list[str] → Features (ragged array of 62-bit hashes)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dbsim.text.arithmetic import Hashes, combine
+from dbsim.text.normalise import fold
+from dbsim.text.tokens import TokenHasher, Tokens, offsets_of
+
+
+@dataclass(frozen=True)
+class Features:
+    """`hashes[offsets[i]:offsets[i+1]]` are the features of document i, repeats included, in text order."""
+
+    hashes: Hashes
+    offsets: NDArray[np.int64]
+    weights: NDArray[np.float64] | None = None
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        return np.diff(self.offsets)
+
+    @property
+    def documents(self) -> NDArray[np.int64]:
+        """The document number of every feature."""
+        return np.repeat(np.arange(len(self)), self.counts)
+
+    def of(self, document: int) -> frozenset[int]:
+        """The feature set of one document, for exact comparison."""
+        return frozenset(self.hashes[self.offsets[document] : self.offsets[document + 1]].tolist())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Analyser:
+    """How one field's text becomes tokens and features: words or characters, and how many of them in a row."""
+
+    normaliser: str = "text"
+    unit: str = "words"
+    size: int = 3
+
+    def tokens(self, texts: Sequence[str], hasher: TokenHasher) -> Tokens:
+        folded = [fold(text, self.normaliser) for text in texts]
+        if self.unit == "words":
+            return hasher.words(folded)
+        return hasher.characters(folded, padding=self.size - 1)
+
+    def features(self, tokens: Tokens) -> Features:
+        return shingles(tokens, self.size)
+
+
+def shingles(tokens: Tokens, size: int) -> Features:
+    """Every run of `size` tokens; a shorter text is one run, filled up, and so equals only an equal text."""
+    padded = _fill_short(tokens, size)
+    counts = np.where(padded.counts > 0, padded.counts - size + 1, 0)
+    if size == 1:
+        return Features(combine([padded.hashes]), offsets_of(counts))
+    total = max(len(padded.hashes) - size + 1, 0)
+    inside = np.ones(total, bool)  # runs that do not reach into the next document
+    ends = padded.offsets[1:-1]
+    for back in range(1, size):
+        crossing = ends - back
+        inside[crossing[(crossing >= 0) & (crossing < total)]] = False
+    runs = combine([padded.hashes[start : start + total] for start in range(size)])
+    return Features(runs[inside], offsets_of(counts))
+
+
+def _fill_short(tokens: Tokens, size: int) -> Tokens:
+    """Append zero hashes to documents with fewer than `size` tokens (empty ones stay empty)."""
+    counts = tokens.counts
+    if not ((counts > 0) & (counts < size)).any():
+        return tokens
+    filled = np.where(counts > 0, np.maximum(counts, size), 0)
+    offsets = offsets_of(filled)
+    hashes = np.zeros(offsets[-1], np.uint64)
+    shift = np.repeat(offsets[:-1] - tokens.offsets[:-1], counts)
+    hashes[np.arange(len(tokens.hashes)) + shift] = tokens.hashes
+    return Tokens(hashes, offsets)

@@ -1,0 +1,25 @@
+"""Alembic environment of dbsim's own tables; version table dbsim_version."""
+
+from alembic import context
+from sqlalchemy import engine_from_config, pool
+
+from dbsim.store.catalogue import metadata
+
+config = context.config
+options = {"target_metadata": metadata, "version_table": "dbsim_version", "transaction_per_migration": True}
+
+connection = config.attributes.get("connection")
+if context.is_offline_mode():
+    context.configure(url=config.get_main_option("sqlalchemy.url"), literal_binds=True, **options)
+    with context.begin_transaction():
+        context.run_migrations()
+elif connection is not None:
+    context.configure(connection=connection, **options)
+    with context.begin_transaction():
+        context.run_migrations()
+else:
+    engine = engine_from_config(config.get_section(config.config_ini_section, {}), poolclass=pool.NullPool)
+    with engine.connect() as own:
+        context.configure(connection=own, **options)
+        with context.begin_transaction():
+            context.run_migrations()

@@ -1,0 +1,10 @@
+-- Append the primary key of every changed row to the queue; no function, no condition, nothing that can fail.
+CREATE TRIGGER {insert_trigger} AFTER INSERT ON {source} BEGIN
+    INSERT INTO {queue} ({key}) VALUES ({new_key});
+END;
+CREATE TRIGGER {update_trigger} AFTER UPDATE ON {source} BEGIN
+    INSERT INTO {queue} ({key}) SELECT {old_key} UNION SELECT {new_key};
+END;
+CREATE TRIGGER {delete_trigger} AFTER DELETE ON {source} BEGIN
+    INSERT INTO {queue} ({key}) VALUES ({old_key});
+END;

@@ -1,0 +1,229 @@
+"""Normalisation: laws over every code point and over arbitrary text, examples by script, and the data file itself."""
+
+import hashlib
+import sys
+import unicodedata
+from importlib.resources import files
+from typing import Final
+from unicodedata import normalize
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dbsim.text import make_table
+from dbsim.text.normalise import PROFILES, UNICODE_VERSION, fold, normalise, tokens
+
+FORMS: Final = ("NFC", "NFD", "NFKC", "NFKD")
+CODES = range(sys.maxunicode + 1)
+
+
+def version(text: str) -> tuple[int, ...]:
+    return tuple(map(int, text.split(".")))
+
+
+NEWER_PYTHON = version(unicodedata.unidata_version) > version(UNICODE_VERSION)
+
+
+def known(char: str) -> bool:
+    """Assigned both in this Python's Unicode and in the table's: only there do the two have to agree."""
+    return unicodedata.category(char) != "Cn" and not (NEWER_PYTHON and fold(char) == b" ")
+
+
+any_text = st.text(st.characters())  # unassigned code points and lone surrogates included
+known_text = st.text(st.characters(exclude_categories=["Cn"]).filter(known))
+marks = [char for char in map(chr, CODES) if unicodedata.combining(char) and known(char)]
+marked_text = st.text(st.sampled_from("aäuß가हか1 ") | st.sampled_from(marks) | st.sampled_from("\u0308\u094d\u0dca"))
+
+
+# Laws
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_every_code_point_equals_its_normal_forms(profile: str) -> None:
+    decomposing = [char for char in map(chr, CODES) if normalize("NFKD", char) != char and known(char)]
+    assert len(decomposing) > 16_000
+    wrong = [
+        f"U+{ord(char):04X} {form}"
+        for char in decomposing
+        for form in FORMS
+        if normalise(f"a{char}a", profile) != normalise(f"a{normalize(form, char)}a", profile)
+    ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@given(known_text | marked_text)
+def test_text_equals_its_normal_forms(profile: str, text: str) -> None:
+    assert {normalise(normalize(form, text), profile) for form in FORMS} == {normalise(text, profile)}
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_idempotent_for_every_code_point(profile: str) -> None:
+    once = normalise("x".join(map(chr, CODES)), profile)
+    assert normalise(once, profile) == once
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@given(any_text | marked_text)
+def test_idempotent(profile: str, text: str) -> None:
+    once = normalise(text, profile)
+    assert normalise(once, profile) == once
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@given(any_text)
+def test_context_free(profile: str, text: str) -> None:
+    # Mostly ASCII text goes another way than other text: the number of spaces may differ, the words may not.
+    ascii_text = " Aa1" * len(text)
+    expected = b"".join(fold(char, profile) for char in text)
+    assert tokens(text, profile) == expected.split()
+    assert tokens(text + ascii_text, profile) == (expected + fold(ascii_text, profile)).split()
+
+
+@given(any_text)
+def test_tokens_have_no_white_space_and_no_capitals(text: str) -> None:
+    for token in tokens(text):
+        assert len(token.decode().split()) == 1
+        assert not any(b"A"[0] <= byte <= b"Z"[0] for byte in token)
+
+
+@given(st.text(st.characters(codec="ascii")))
+def test_ascii_case_and_separators(text: str) -> None:
+    words = "".join(char if char.isalnum() else " " for char in text.lower())
+    assert normalise(text) == normalise(text.upper()) == " ".join(words.split())
+
+
+def test_many_kinds_of_characters_in_mostly_ascii_text() -> None:
+    kinds = [chr(code) for code in range(0xC0, 0x180)]
+    text = " and then some words ".join(kinds)
+    assert tokens(text) == [token for word in text.split() for token in tokens(word)]
+
+
+# Examples
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", ""),
+        ("Hello, World! don't_stop", "hello world don t stop"),
+        ("Crème brûlée, Ångström, Žižek", "creme brulee angstrom zizek"),
+        ("Straße STRASSE STRAẞE", "strasse strasse strasse"),
+        ("ﬁn ﬀ Ⅷ x² ½ № ™ ①", "fin ff viii x2 1 2 no tm 1"),
+        ("ｆｕｌｌ　ＷＩＤＴＨ", "full width"),
+        ("𝕊𝓬𝔯𝖎𝙥𝚝", "script"),
+        ("ΣΊΣΥΦΟΣ Σίσυφος ᾳ", "σισυφοσ σισυφοσ α"),
+        ("Йод ЁЛКА ёлка", "иод елка елка"),
+        ("ŁÓDŹ Ærø Ðæð Þór", "łodz ærø ðæð þor"),  # letters of their own, not letters with a mark
+        ("हिन्दी भाषा", "हिन्दी भाषा"),
+        ("বাংলা", "বাংলা"),
+        ("\u0bae\u0bca\u0bb4\u0bbf", "\u0bae\u0bc6\u0bbe\u0bb4\u0bbf"),  # Tamil: one vowel sign, two parts
+        ("مُحَمَّد محمد", "محمد محمد"),
+        ("שָׁלוֹם שלום", "שלום שלום"),
+        ("日本語 ひらがな", "日 本 語 ひ ら か な"),
+        ("東京abcタワー", "東 京 abc タ ワ ー"),
+        ("ｶﾞｷﾞ ガギ", "カ キ カ キ"),
+        ("⼀ 一 豈 豈", "一 一 豈 豈"),  # Kangxi radical, compatibility ideograph
+        ("㌔ ㍻", "キ ロ 平 成"),
+        ("ภาษาไทย", "ภ า ษ า ไ ท ย"),
+        ("สวัสดี", "ส ว ส ด"),
+        ("ភាសា ລາວ မြန်မာ", "ភ ស ລ າ ວ မ န မ"),
+        ("٣٤٥ ३४५ ３４５ ๓๔๕ 𝟛𝟜𝟝", "345 345 345 345 345"),
+        ("co\u00adop\u200ber\u200da\u2060te\ufeff", "cooperate"),
+        ("a\u20ddb c\ufe0fd e\u034ff \u3164g", "ab cd ef g"),
+        ("Hi😀there👨‍👩‍👧👍🏽ok ❤️", "hi there ok"),
+        ("1️⃣ #️⃣", "1"),
+        ("a–b—c…d„e“f€g·h", "a b c d e f g h"),
+        ("a\x00b\x1cc\x85d\u00a0e\u2028f\u3000g\x7fh", "a b c d e f g h"),
+        ("a\ud800b\udfffc", "a b c"),
+        ("a\u0378b\U000e0080c\U0010ffffd\ue000e\uffffg", "a b c d e g"),  # unassigned, private use, noncharacter
+    ],
+)
+def test_examples(text: str, expected: str) -> None:
+    assert normalise(text) == expected
+    assert tokens(text) == expected.encode().split()
+
+
+def test_turkish_i_is_stable() -> None:
+    assert normalise("I İ i i̇") == "i i i i"
+    assert normalise("ı") == "ı"
+    assert normalise("DIŞ dış") == "dis dıs"
+
+
+def test_korean_becomes_jamo() -> None:
+    assert normalise("한국어 각") == normalize("NFD", "한국어 각")
+    assert len(tokens("대한민국 만세")) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Müller MÜLLER Mueller Mu\u0308ller", "mueller mueller mueller mueller"),
+        ("Größe Äpfel Öl", "groesse aepfel oel"),
+        ("Noël naïve", "noeel naieve"),
+        ("Crème Ångström", "creme angstroem"),
+        ("ǖ \u0344", "ue e"),
+        ("日本", "日 本"),
+        ("हिन्दी", "हिनदी"),  # no viramas: their order relative to U+0308 would depend on the normal form
+    ],
+)
+def test_german(text: str, expected: str) -> None:
+    assert normalise(text, "german") == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("2024-03-01", "20240301"),
+        ("01.03.2024", "01032024"),
+        ("+49 (0)30 / 123-456", "49030123456"),
+        ("０１２ ٣٤٥ ६७८ 九9", "0123456789"),
+        ("no digits, keine Ziffern äöü 😀", ""),
+        ("1\x002\ud8003", "123"),
+    ],
+)
+def test_digits(text: str, expected: str) -> None:
+    assert normalise(text, "digits") == expected
+    assert fold(text, "digits") == expected.encode()
+
+
+def test_unknown_profile_names_the_profiles() -> None:
+    with pytest.raises(ValueError, match="no text profile 'klingon'; choose one of text, german, digits"):
+        fold("text", "klingon")
+
+
+# The data file
+
+
+def data_file() -> str:
+    return files("dbsim.text").joinpath(f"unicode-{UNICODE_VERSION}.txt").read_bytes().decode("ascii")
+
+
+def test_data_file_is_what_the_generator_gives() -> None:
+    assert make_table.PINNED == UNICODE_VERSION
+    if unicodedata.unidata_version == UNICODE_VERSION:
+        assert make_table.table() == data_file()
+    else:
+        with pytest.raises(SystemExit, match=r"pinned to Unicode 15\.1\.0.*run make_table.py with Python 3\.13"):
+            make_table.table()
+
+
+def test_data_file_has_its_checksum() -> None:
+    body = "".join(line for line in data_file().splitlines(keepends=True) if not line.startswith("#"))
+    checksum = hashlib.sha256(body.encode()).hexdigest()
+    assert f"# sha256 of everything after this header: {checksum}\n" in data_file()
+    assert checksum == "f0d878dd3dbfab48124a162b20509ee6ca070ff88a9a8192fbaf8eefc6058f55", (
+        "The table changed: every stored index would have to be built again."
+    )
+
+
+@pytest.mark.parametrize("profile", ["text", "german"])
+def test_rules_give_the_same_on_this_python(profile: str) -> None:
+    # Found no difference between Unicode 14.0, 15.0 and 15.1; a newer one may have corrected a character.
+    german = profile == "german"
+    codes = [code for code in CODES if known(chr(code))] if not NEWER_PYTHON else list(range(0x250))
+    wrong = [
+        f"U+{code:04X}" for code in codes if fold(chr(code), profile).decode() != make_table.replacement(code, german)
+    ]
+    assert wrong == []
