@@ -11,13 +11,15 @@ from sqlalchemy.engine import URL
 from sqlalchemy.exc import ArgumentError
 
 from dbsim.errors import DbsimError, UnknownName, suggest
+from dbsim.importing import load
 from dbsim.index import Index
 from dbsim.options import Field, IndexOptions, fields_from
 from dbsim.store import catalogue
 from dbsim.store import schema as own_schema
 from dbsim.store.backend import backend_of
 from dbsim.store.create import TableHook, create, drop
-from dbsim.store.transactions import read
+from dbsim.store.sync import Progress
+from dbsim.store.transactions import read, write
 
 SCHEMES = ("sqlite", "postgresql", "postgres", "postgresql+psycopg")
 BUSY_SECONDS = 30  # how long SQLite waits for another writer before dbsim's own retries begin
@@ -29,10 +31,10 @@ def open(target: str | Path | Engine, *, create: bool = False, after_create_tabl
         return Database(target, after_create_table)
     url = _url(str(target))
     if url.get_backend_name() == "sqlite":
-        missing = url.database and url.database != ":memory:" and not Path(url.database).exists()
-        if missing and not create:
-            near = [str(path) for path in Path(url.database).parent.glob("*") if path.is_file()]
-            raise UnknownName("database file", url.database, near)
+        path = Path(url.database or ":memory:")
+        if not create and str(path) != ":memory:" and not path.exists():
+            near = [str(other) for other in path.parent.glob("*") if other.is_file()]
+            raise UnknownName("database file", str(path), near)
         engine = create_engine(url, connect_args={"timeout": BUSY_SECONDS})
     else:
         engine = create_engine(url, pool_pre_ping=False)
@@ -49,7 +51,9 @@ def _url(target: str) -> URL:
     try:
         url = make_url(target)
     except ArgumentError as error:
-        raise DbsimError("the database URL cannot be read: write postgresql://user@host/name or sqlite:///path") from error
+        raise DbsimError(
+            "the database URL cannot be read: write postgresql://user@host/name or sqlite:///path"
+        ) from error
     return url.set(drivername="postgresql+psycopg") if url.get_backend_name().startswith("postgres") else url
 
 
@@ -146,6 +150,16 @@ class Database:
         """Remove an index with its tables and triggers; the indexed table stays as it is."""
         self._require_schema()
         drop(self.engine, self._backend, name)
+
+    def import_file(
+        self, path: str | Path, *, table: str | None = None, text: str | None = None, progress: Progress | None = None
+    ) -> tuple[str, int]:
+        """Load a .jsonl or .csv file into a table (made if missing; dbsim_document by default): (table, rows)."""
+        if table is None:
+            self._require_schema()
+        show = progress or (lambda stage, done, total: None)
+        report = lambda done: show("importing", done, done)  # noqa: E731
+        return write(self.engine, self._backend, lambda c: load(c, self._backend, Path(path), table, text, report))
 
     def close(self) -> None:
         self.engine.dispose()

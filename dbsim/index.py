@@ -62,8 +62,10 @@ class Index:
         """Bring the index up to date; `reconcile` compares every row with the table and needs no triggers."""
         return self.worker(progress).run(compare=reconcile)
 
-    def follow(self, *, stop: Callable[[], bool] = lambda: False, poll: float = 5.0, progress: Progress = _quiet) -> None:
-        """Keep up until `stop()`; PostgreSQL wakes it at once, otherwise it looks every `poll` seconds at the latest."""
+    def follow(
+        self, *, stop: Callable[[], bool] = lambda: False, poll: float = 5.0, progress: Progress = _quiet
+    ) -> None:
+        """Keep up until `stop()`; PostgreSQL wakes it at once, otherwise it looks after `poll` seconds at most."""
         worker = self.worker(progress)
         worker.run()
         while not stop():
@@ -157,6 +159,10 @@ class Index:
         """The search as a SQLAlchemy selectable with the key columns and `score`, to join with your own tables."""
         (query,) = self._search.sign([self._by_field(text)])
         return self._search.match(query, self._bounds(threshold, limit, max_candidates), where)
+
+    def texts(self, keys: Sequence[Any]) -> list[str | None]:
+        """The indexed text of rows of the table, in the order of the keys; None for one that is gone."""
+        return self._search.texts([self.key(key) for key in keys])
 
     # ── helpers ──
     def key(self, value: Any) -> Key:

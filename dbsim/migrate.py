@@ -54,4 +54,6 @@ def _record(op: Operations, number: str) -> None:
 
 def _require(version: str) -> None:
     if version not in VERSIONS:
-        raise InvalidOption(f"there is no version {version!r} of dbsim's tables; this dbsim knows {', '.join(VERSIONS)}")
+        raise InvalidOption(
+            f"there is no version {version!r} of dbsim's tables; this dbsim knows {', '.join(VERSIONS)}"
+        )

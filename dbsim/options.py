@@ -151,9 +151,7 @@ class IndexOptions:
 
 
 def describe_columns(found: Sequence[Field]) -> str:
-    return ", ".join(
-        "+".join(field.columns) + (f":{field.weight:g}" if len(found) > 1 else "") for field in found
-    )
+    return ", ".join("+".join(field.columns) + (f":{field.weight:g}" if len(found) > 1 else "") for field in found)
 
 
 def fields_from(

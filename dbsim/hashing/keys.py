@@ -31,9 +31,7 @@ class Plan:
         return float(1.0 - (1.0 - row_collision**self.rows) ** self.keys)
 
 
-def choose_plan(
-    collision: Callable[[float], float], threshold: float, recall: float, max_keys: int = MAX_KEYS
-) -> Plan:
+def choose_plan(collision: Callable[[float], float], threshold: float, recall: float, max_keys: int = MAX_KEYS) -> Plan:
     """The largest number of rows, then the fewest keys, that still find a pair at the threshold with this recall."""
     probability = collision(threshold)
     best = None

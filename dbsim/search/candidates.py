@@ -1,7 +1,7 @@
 """The search statement: keys of a query → ranked rows, in one SELECT.
 
-    candidates: rows that share a bucket key, at most max_candidates of them, filters included
-    ranked:     their scores, best first
+candidates: rows that share a bucket key, at most max_candidates of them, filters included
+ranked:     their scores, best first
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ from dbsim.store.reading import key_columns
 from dbsim.store.source import Key
 from dbsim.store.tables import IndexTables
 
-Where = str | TextClause | ColumnElement[bool] | None
+Condition = str | TextClause | ColumnElement[bool]
+Where = Condition | None
 
 
 @dataclass(frozen=True)
@@ -69,19 +70,17 @@ class Statements:
             conditions.append(self._fulfils(where))
         return select(stored).where(*conditions)
 
-    def _fulfils(self, where: Where) -> ColumnElement[bool]:
+    def _fulfils(self, where: Condition) -> ColumnElement[bool]:
         """The user's condition on the source row, in its own scope."""
         source = self.tables.source
         pairs = zip(key_columns(source, self.tables), key_columns(self.tables.signatures, self.tables), strict=True)
-        condition = text(f"({where})") if isinstance(where, str) else where
+        condition: Any = text(f"({where})") if isinstance(where, str) else where
         return exists(select(literal_column("1")).select_from(source).where(*(a == b for a, b in pairs), condition))
 
     def ranked(self, candidates: FromClause) -> Select[Any]:
         """Key and score of the candidates that reach the threshold."""
         names, options = self.tables.names, self.options
-        left: list[Filter] = [
-            (candidates.c[b], candidates.c[c]) for b, c in zip(names.bits, names.counts, strict=True)
-        ]
+        left: list[Filter] = [(candidates.c[b], candidates.c[c]) for b, c in zip(names.bits, names.counts, strict=True)]
         right: list[Filter] = [
             (bindparam(f"bits{i}", type_=self.tables.signatures.c[b].type), bindparam(f"count{i}", type_=Integer))
             for i, b in enumerate(names.bits)
@@ -113,7 +112,6 @@ class Statements:
             .order_by(best.c.score.desc(), *(best.c[name] for name in self.tables.key_names))
         )
 
-
     def search_many(self) -> Select[Any]:
         """The same for a batch: the queries come as one JSON array, so the statement stays the same for any number."""
         stored, names = self.tables.signatures, self.tables.names
@@ -134,7 +132,9 @@ class Statements:
         place = func.row_number().over(partition_by=scored.c.number, order_by=order).label("dbsim_place")
         best = select(scored, place).where(scored.c.score >= bindparam("threshold", type_=Double)).subquery("best")
         counted = (
-            select(candidates.c.number, func.count().label("candidates")).group_by(candidates.c.number).subquery("counted")
+            select(candidates.c.number, func.count().label("candidates"))
+            .group_by(candidates.c.number)
+            .subquery("counted")
         )
         hits = and_(best.c.number == counted.c.number, best.c.dbsim_place <= bindparam("hits", type_=Integer))
         return (
@@ -145,7 +145,13 @@ class Statements:
 
     def _queries(self) -> FromClause:
         fields = range(len(self.options.fields))
-        numbers = ["number", *(f"k{i}" for i in range(self.options.keys)), "low", "high", *(f"count{i}" for i in fields)]
+        numbers = [
+            "number",
+            *(f"k{i}" for i in range(self.options.keys)),
+            "low",
+            "high",
+            *(f"count{i}" for i in fields),
+        ]
         return self.backend.json_rows("queries", numbers, [f"bits{i}" for i in fields])
 
 

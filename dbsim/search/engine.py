@@ -15,7 +15,7 @@ from dbsim.search.query import Query
 from dbsim.search.results import Hit, Results
 from dbsim.store.backend import Backend
 from dbsim.store.catalogue import READY
-from dbsim.store.reading import among, key_columns, source_rows, texts
+from dbsim.store.reading import among, chunks, key_columns, source_rows, texts
 from dbsim.store.source import Key, public_key
 from dbsim.store.tables import IndexTables
 from dbsim.store.transactions import searching
@@ -127,6 +127,18 @@ class SearchEngine:
         shown = public_key(self.tables.key_names, key)
         raise UnknownKey(f"table {self.tables.record.options.table!r} has no row with the key {shown!r}")
 
+    def texts(self, keys: Sequence[Key]) -> list[str | None]:
+        """The joined text of rows of the source; None for one that is gone."""
+        found: dict[Key, str] = {}
+        with searching(self.engine, self.backend) as own, own.begin():
+            for some in chunks(keys, self.backend.key_batch):
+                condition = among(key_columns(self.tables.source, self.tables), some)
+                for batch in texts(
+                    own, self.backend, self.tables, source_rows(self.backend, self.tables).where(condition)
+                ):
+                    found |= zip(batch.keys, map("\n".join, zip(*batch.columns, strict=True)), strict=True)
+        return [found.get(key) for key in keys]
+
     def _stored_query(self, values: tuple[Any, ...]) -> Query | None:
         query = Query.from_row(values, self.tables.record.options.keys)
         if query is None:
@@ -177,7 +189,7 @@ class SearchEngine:
         if found is None:
             statement: Select[Any] = build()
             compiled = statement.compile(dialect=self.engine.dialect)
-            order = list(compiled.positiontup) if compiled.positiontup is not None else None  # type: ignore[attr-defined]
+            order = list(compiled.positiontup) if compiled.positiontup is not None else None
             found = Compiled(str(compiled), order, dict(compiled.params))
             if len(self._compiled) > 100:  # conditions with literals in them
                 self._compiled.clear()

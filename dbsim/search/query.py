@@ -32,7 +32,7 @@ class Query:
         return Query(tuple(row[1 : 1 + keys]), tuple(tail[0::2]), tuple(tail[1::2]))
 
     def count_range(self, options: IndexOptions, threshold: float) -> tuple[int, int]:
-        """Popcounts of the first field that can reach the threshold; all of them when several fields share the score."""
+        """Popcounts of the first field that can reach the threshold; any when several fields share the score."""
         if len(options.fields) > 1:
             return 0, options.fields[0].bits
         return count_range(self.counts[0], options.fields[0].bits, threshold)

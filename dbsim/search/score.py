@@ -24,7 +24,7 @@ def score(
     if len(parts) == 1:
         _, both, value = parts[0]
         return case((both, value))
-    zero = literal_column("0.0")
+    zero: ColumnElement[float] = literal_column("0.0")
     total: ColumnElement[float] = zero
     weight: ColumnElement[float] = zero
     for share, both, value in parts:

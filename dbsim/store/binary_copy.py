@@ -1,4 +1,4 @@
-"""Rows of a signature table in PostgreSQL's binary COPY format: keys and Signatures → bytes, without a loop per value."""
+"""Rows of a signature table in PostgreSQL's binary COPY format: keys, Signatures → bytes, no loop per value."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _fill(rows: Signatures, chosen: NDArray[np.int64], pattern: NDArray[np.bool_
         fields.append((f"l{number}", ">i4"))
         if values is not None:
             fields.append((f"v{number}", kind or values.dtype))
-    layout = np.zeros(len(chosen), np.dtype(fields))  # type: ignore[arg-type]
+    layout = np.zeros(len(chosen), np.dtype(fields))
     for number, (length, _, values) in enumerate(columns):
         layout[f"l{number}"] = length
         if values is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from sqlalchemy import Connection, Engine, func, select
@@ -58,10 +59,12 @@ class Comparison:
 
     def all(self, *, repair: bool) -> Differences:
         """Every row of both tables."""
-        total = read(self.engine, self.backend, lambda c: c.scalar(select(func.count()).select_from(self.tables.source)))
+        total = read(
+            self.engine, self.backend, lambda c: c.scalar(select(func.count()).select_from(self.tables.source))
+        )
         found, last, more = Differences(), None, True
         while more:
-            last, part = read(self.engine, self.backend, lambda c, at=last: self._range(c, at))
+            last, part = read(self.engine, self.backend, partial(self._range, last=last))
             self._take(found, part, repair)
             self.progress(found.compared, max(total or 0, found.compared))
             more = last is not None
@@ -76,7 +79,7 @@ class Comparison:
         """Just these rows."""
         found = Differences()
         for some in chunks(keys, self.backend.key_batch):
-            self._take(found, read(self.engine, self.backend, lambda c, some=some: self._some(c, some)), repair)
+            self._take(found, read(self.engine, self.backend, partial(self._some, keys=some)), repair)
             self.progress(found.compared, len(keys))
         return found
 

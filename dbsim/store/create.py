@@ -1,4 +1,4 @@
-"""Create and drop an index: options → catalogue row, tables, triggers; what the user left open is chosen from the table."""
+"""Create and drop an index: options → catalogue row, tables, triggers; open choices follow from the table."""
 
 from __future__ import annotations
 

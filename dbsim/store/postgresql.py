@@ -54,9 +54,7 @@ class PostgreSQL:
 
     # ── the host's table ──
     def describe(self, connection: Connection, table: str, schema: str | None) -> Source | None:
-        rows = connection.exec_driver_sql(
-            sql("postgresql", "describe_table"), {"table": table, "schema": schema}
-        ).all()
+        rows = connection.exec_driver_sql(sql("postgresql", "describe_table"), {"table": table, "schema": schema}).all()
         if not rows:
             return None
         key = sorted((row for row in rows if row.place is not None), key=lambda row: row.place)
@@ -73,8 +71,8 @@ class PostgreSQL:
     def table_names(self, connection: Connection) -> list[str]:
         return list(
             connection.exec_driver_sql(
-                "SELECT CASE WHEN pg_table_is_visible(oid) THEN relname ELSE relnamespace::regnamespace || '.' || relname END "
-                "FROM pg_class WHERE relkind IN ('r', 'p') AND relnamespace::regnamespace::text "
+                "SELECT CASE WHEN pg_table_is_visible(oid) THEN '' ELSE relnamespace::regnamespace || '.' END "
+                "|| relname FROM pg_class WHERE relkind IN ('r', 'p') AND relnamespace::regnamespace::text "
                 "NOT IN ('pg_catalog', 'information_schema', 'pg_toast')"
             ).scalars()
         )
@@ -99,7 +97,9 @@ class PostgreSQL:
         name = tables.record.name
         return {
             identifier("dbsim", name, "insert"): "INSERT ON {} REFERENCING NEW TABLE AS dbsim_new",
-            identifier("dbsim", name, "update"): "UPDATE ON {} REFERENCING OLD TABLE AS dbsim_old NEW TABLE AS dbsim_new",
+            identifier(
+                "dbsim", name, "update"
+            ): "UPDATE ON {} REFERENCING OLD TABLE AS dbsim_old NEW TABLE AS dbsim_new",
             identifier("dbsim", name, "delete"): "DELETE ON {} REFERENCING OLD TABLE AS dbsim_old",
             identifier("dbsim", name, "truncate"): "TRUNCATE ON {}",
         }
@@ -109,7 +109,8 @@ class PostgreSQL:
         source = quote(tables.record.options.schema, tables.record.options.table)
         found = connection.exec_driver_sql(
             "SELECT format('%%I.%%I', n.nspname, c.relname) FROM pg_partition_tree(to_regclass(%s)) t "
-            "JOIN pg_class c ON c.oid = t.relid JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind IN ('r', 'p')",
+            "JOIN pg_class c ON c.oid = t.relid JOIN pg_namespace n ON n.oid = c.relnamespace "
+            "WHERE c.relkind IN ('r', 'p')",
             (source,),
         ).scalars()
         return sorted({source, *found})
@@ -159,7 +160,9 @@ class PostgreSQL:
         )
         there = {tuple(row) for row in rows}
         relations = self._plain_names(connection, self._relations(connection, tables))
-        return [trigger for relation in relations for trigger in self._events(tables) if (relation, trigger) not in there]
+        return [
+            trigger for relation in relations for trigger in self._events(tables) if (relation, trigger) not in there
+        ]
 
     def _plain_names(self, connection: Connection, relations: list[str]) -> list[str]:
         return sorted(
@@ -269,12 +272,12 @@ class PostgreSQL:
         table = quote(tables.signatures.name)
         columns = ", ".join(quote(name) for name in tables.key_names)
         with raw.cursor() as cursor:
-            described = cursor.execute(f"SELECT {columns} FROM {table} LIMIT 0").description or []  # type: ignore[arg-type]
+            described = cursor.execute(f"SELECT {columns} FROM {table} LIMIT 0").description or []
             adapter = Transformer(raw)
             adapter.set_dumper_types([column.type_code for column in described], Format.BINARY)
             formats = [PyFormat.BINARY] * len(described)
             dumped = [adapter.dump_sequence(key, formats) for key in keys]
-            with cursor.copy(f"COPY {table} FROM STDIN (FORMAT BINARY)") as copy:  # type: ignore[arg-type]
+            with cursor.copy(f"COPY {table} FROM STDIN (FORMAT BINARY)") as copy:
                 for block in binary_rows(dumped, rows):
                     copy.write(block)
 
@@ -304,7 +307,8 @@ class PostgreSQL:
         return func.greatest((_estimate(count, size) + _estimate(other_count, size) - union) / union, 0.0, type_=Double)
 
     def json_rows(self, parameter: str, integers: Sequence[str], texts: Sequence[str]) -> FromClause:
-        columns = [*(column(name, BigInteger) for name in integers), *(column(name, Text) for name in texts)]
+        columns: list[ColumnElement[Any]] = [column(name, BigInteger) for name in integers]
+        columns += [column(name, Text) for name in texts]
         rows = func.json_to_recordset(cast(bindparam(parameter, type_=Text), JSON))
         return rows.table_valued(*columns, name=parameter).render_derived(with_types=True)
 
@@ -322,9 +326,12 @@ class PostgreSQL:
         connection.exec_driver_sql(statement, execution_options=RAW)
 
 
-def _estimate(count: ColumnElement[Any], size: int) -> ColumnElement[float]:
+def _estimate(count: ColumnElement[Any], size: int) -> ColumnElement[Any]:
     """`dbsim.hashing.bloom.cardinality` in SQL, equal to the last bit."""
-    number = lambda value: literal_column(f"{value!r}::float8", Double)  # noqa: E731
+
+    def number(value: float) -> ColumnElement[Any]:
+        return literal_column(f"{value!r}::float8", Double)
+
     filled = func.least(cast(count, Double), number(size - 0.5), type_=Double) / number(float(size))
     scaled = number(-float(size) * ROUNDING) * func.ln(number(1.0) - filled, type_=Double)
     return func.round(scaled, type_=Double) / number(float(ROUNDING))

@@ -14,9 +14,7 @@ from dbsim.store.source import Key, key_json
 from dbsim.store.tables import IndexTables
 
 
-def refresh(
-    connection: Connection, backend: Backend, tables: IndexTables, signer: Signer, keys: Iterable[Key]
-) -> int:
+def refresh(connection: Connection, backend: Backend, tables: IndexTables, signer: Signer, keys: Iterable[Key]) -> int:
     """Lock the documents, read the truth, replace what is stored; a key without a row loses its signature."""
     done = 0
     wanted = list(keys)

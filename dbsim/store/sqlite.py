@@ -128,7 +128,8 @@ class SQLite:
     def claim(self, connection: Connection, tables: IndexTables, limit: int) -> list[Key]:
         queue, rowid, key = self._queue_names(tables)
         rows = connection.exec_driver_sql(
-            f"SELECT {rowid}, {key} FROM {queue} WHERE ({key}) IS NOT {self._no_key(tables)} ORDER BY 1 LIMIT ?", (limit,)
+            f"SELECT {rowid}, {key} FROM {queue} WHERE ({key}) IS NOT {self._no_key(tables)} ORDER BY 1 LIMIT ?",
+            (limit,),
         ).all()
         if rows:  # the write lock is held, so no row below the last one read can appear in between
             connection.exec_driver_sql(
@@ -139,9 +140,7 @@ class SQLite:
     def markers(self, connection: Connection, tables: IndexTables) -> list[Any]:
         queue, rowid, key = self._queue_names(tables)
         return list(
-            connection.exec_driver_sql(
-                f"SELECT {rowid} FROM {queue} WHERE ({key}) IS {self._no_key(tables)}"
-            ).scalars()
+            connection.exec_driver_sql(f"SELECT {rowid} FROM {queue} WHERE ({key}) IS {self._no_key(tables)}").scalars()
         )
 
     def remove_markers(self, connection: Connection, tables: IndexTables, markers: Sequence[Any]) -> None:
@@ -198,9 +197,7 @@ class SQLite:
             return
         width = len(tables.signatures.columns)
         statement = f"INSERT INTO {quote(tables.signatures.name)} VALUES ({', '.join('?' * width)})"
-        connection.exec_driver_sql(
-            statement, [(*key, *row) for key, row in zip(keys, rows.as_tuples(), strict=True)]
-        )
+        connection.exec_driver_sql(statement, [(*key, *row) for key, row in zip(keys, rows.as_tuples(), strict=True)])
 
     def finish_filling(self, connection: Connection, tables: IndexTables) -> None:
         connection.exec_driver_sql(f"ANALYZE {quote(tables.signatures.name)}")
@@ -236,7 +233,9 @@ class SQLite:
         return select(*values).cte(parameter)
 
 
-def _jaccard(bits: bytes | None, count: int, other_bits: bytes | str | None, other_count: int, size: int) -> float | None:
+def _jaccard(
+    bits: bytes | None, count: int, other_bits: bytes | str | None, other_count: int, size: int
+) -> float | None:
     if not bits or not other_bits:
         return None
     if isinstance(other_bits, str):  # out of JSON, which has no bytes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 from sqlalchemy import Connection, Engine, FromClause, func, insert, select
 from sqlalchemy.sql.ddl import CreateIndex
@@ -111,7 +112,7 @@ class Worker:
         indexes = self.tables.indexes()
         for number, index in enumerate(indexes):
             self.progress("building indexes", number, len(indexes))
-            write(self.engine, self.backend, lambda c, index=index: self._build(c, index))
+            write(self.engine, self.backend, partial(self._build, index=index))
         write(self.engine, self.backend, self._open)
         self.progress("building indexes", len(indexes), len(indexes))
 

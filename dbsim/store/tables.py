@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from sqlalchemy import BigInteger, Column, Integer, LargeBinary, MetaData, Table, Text, text
 from sqlalchemy.dialects.postgresql import BIT, TIMESTAMP
-from sqlalchemy.sql.ddl import CreateIndex
 from sqlalchemy.schema import Index
+from sqlalchemy.sql.ddl import CreateIndex
 from sqlalchemy.types import UserDefinedType
 
 from dbsim.store.catalogue import IndexRecord
@@ -43,9 +44,9 @@ class IndexTables:
 
     @cached_property
     def signatures(self) -> Table:
-        """dbsim_<index>: the source's primary key, the fingerprint, one column per bucket key, bits and count a field."""
+        """dbsim_<index>: the source's primary key, fingerprint, one column per bucket key, bits and count a field."""
         options, names = self.record.options, self.names
-        columns = [*self._key_columns(primary_key=True), Column(names.fingerprint, BigInteger)]
+        columns: list[Column[Any]] = [*self._key_columns(primary_key=True), Column(names.fingerprint, BigInteger)]
         columns += [Column(name, BigInteger) for name in names.keys]
         for field, bits, count in zip(options.fields, names.bits, names.counts, strict=True):
             columns.append(Column(bits, LargeBinary().with_variant(BIT(field.bits), "postgresql")))
@@ -60,7 +61,9 @@ class IndexTables:
         """
         name = identifier("dbsim", self.record.name, "queue")
         now = text("CURRENT_TIMESTAMP")
-        queued = Column(self.names.queued, Text().with_variant(TIMESTAMP(timezone=True), "postgresql"), server_default=now)
+        queued = Column(
+            self.names.queued, Text().with_variant(TIMESTAMP(timezone=True), "postgresql"), server_default=now
+        )
         return Table(name, MetaData(), *self._key_columns(primary_key=False), queued)
 
     @cached_property
@@ -76,7 +79,7 @@ class IndexTables:
         found = [Index(identifier(table.name, name), table.c[name]) for name in (names.fingerprint, *names.keys)]
         return [CreateIndex(index, if_not_exists=True) for index in found]
 
-    def _key_columns(self, *, primary_key: bool) -> list[Column[object]]:
+    def _key_columns(self, *, primary_key: bool) -> list[Column[Any]]:
         return [
             Column(name, PlainType(type_), primary_key=primary_key, autoincrement=False)
             for name, type_ in self.record.primary_key

@@ -1,0 +1,63 @@
+"""What the commands share: arguments, JSON, progress on stderr."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+database_argument = click.argument("db", metavar="DB")
+index_argument = click.argument("name", metavar="INDEX")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+out = Console(highlight=False, soft_wrap=True)
+err = Console(stderr=True, highlight=False)
+
+
+def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Options of everything that searches."""
+    for option in (
+        json_option,
+        click.option("--max-candidates", type=int, default=1000, show_default=True, help="Rows ranked at most."),
+        click.option("--where", help="SQL condition on the table, e.g. \"lang = 'de'\"."),
+        click.option("--limit", type=int, default=10, show_default=True, help="Hits at most."),
+        click.option("--threshold", type=float, help="Lowest score; the index's own by default."),
+    ):
+        command = option(command)
+    return command
+
+
+def print_json(value: Any) -> None:
+    click.echo(json.dumps(value, ensure_ascii=False, indent=2, default=_plain))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, datetime.datetime | datetime.date | datetime.time):
+        return value.isoformat()
+    if isinstance(value, decimal.Decimal):
+        return str(value)
+    if isinstance(value, bytes):
+        return value.hex()
+    return str(value)
+
+
+@contextmanager
+def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
+    """A progress callback (stage, done, total) that draws on stderr."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=err, transient=True) as bar:
+        tasks: dict[str, Any] = {}
+
+        def show(stage: str, done: int, total: int) -> None:
+            if stage not in tasks:
+                tasks[stage] = bar.add_task(stage, total=total)
+            bar.update(tasks[stage], completed=done, total=total)
+
+        yield show

@@ -1,0 +1,205 @@
+"""dbsim create, sync, status, check, drop: an index's life."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+from rich.table import Table
+
+import dbsim
+from dbsim.cli.common import database_argument, err, index_argument, json_option, out, print_json, progress_bar
+from dbsim.errors import InvalidOption
+from dbsim.options import Field, describe_columns
+from dbsim.store.source import public_key
+
+FIELD_OPTIONS = {"words", "characters", "normaliser", "bits"}
+
+
+def parse_column(text: str) -> tuple[str, float | None, dict[str, Any]]:
+    """NAME[:WEIGHT][:option=value…], e.g. surname:0.2:characters=2:normaliser=german."""
+    name, *rest = text.split(":")
+    weight, options = None, {}
+    while rest:
+        part = rest[0]
+        key, equals, value = part.partition("=")
+        if equals and key in FIELD_OPTIONS:
+            options[key] = value
+        elif weight is None and _number(part) is not None:
+            weight = _number(part)
+        elif not options and weight is None:  # a colon inside the column's name
+            name += ":" + part
+        else:
+            raise InvalidOption(
+                f"{part!r} in --column {text!r} is neither a weight nor one of {', '.join(sorted(FIELD_OPTIONS))}"
+            )
+        rest = rest[1:]
+    return name, weight, options
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def fields_of(columns: tuple[str, ...], common: dict[str, Any]) -> list[Field]:
+    """Without weights one joined text, with weights a field for each column."""
+    parsed = [parse_column(column) for column in columns]
+    weighted = [weight is not None for _, weight, _ in parsed]
+    if any(weighted) and not all(weighted):
+        raise InvalidOption("give every --column a weight (title:0.3), or none to join them to one text")
+    if not any(weighted):
+        options = dict(common)
+        for _, _, own in parsed:
+            options |= own
+        return [Field(columns=tuple(name for name, _, _ in parsed), **_field_options(options))]
+    return [
+        Field(columns=(name,), weight=weight or 0.0, **_field_options({**common, **own}))
+        for name, weight, own in parsed
+    ]
+
+
+def _field_options(options: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for unit in ("words", "characters"):
+        if options.get(unit):
+            if "unit" in found:
+                raise InvalidOption("give words or characters, not both")
+            found |= {"unit": unit, "size": _integer(unit, options[unit])}
+    if options.get("normaliser"):
+        found["normaliser"] = options["normaliser"]
+    if options.get("bits"):
+        found["bits"] = _integer("bits", options["bits"])
+    return found
+
+
+def _integer(name: str, value: Any) -> int:
+    try:
+        return int(value)
+    except ValueError as error:
+        raise InvalidOption(f"{name} must be a whole number, not {value!r}") from error
+
+
+@click.command()
+@database_argument
+@index_argument
+@click.option("--table", required=True, help="The table to index; [schema.]table on PostgreSQL.")
+@click.option(
+    "--column",
+    "columns",
+    multiple=True,
+    required=True,
+    metavar="C[:WEIGHT][:OPTION=VALUE…]",
+    help="A text column; repeat it. Without weights the columns are joined to one text, with weights each is "
+    "compared for itself. Options: words=N, characters=N, normaliser=text|german|digits, bits=N.",
+)
+@click.option("--family", help="Hash family.  [default: minhash]")
+@click.option("--threshold", type=float, help="Similarity from which rows count as near-duplicates.  [default: 0.7]")
+@click.option("--recall", type=float, help="Share of such pairs that must be found.  [default: 0.95]")
+@click.option("--keys", type=int, default=0, help="Bucket keys, instead of those that follow from the recall.")
+@click.option("--rows", type=int, default=0, help="Rows per key, together with --keys.")
+@click.option("--words", type=int, help="Compare runs of so many words.")
+@click.option("--characters", type=int, help="Compare runs of so many characters.")
+@click.option("--normaliser", help="text, german (ä→ae) or digits.")
+@click.option("--bits", type=int, default=0, help="Length of the filters.")
+@click.option("--no-triggers", is_flag=True, help="Leave the table untouched; every sync then compares all rows.")
+def create(db: str, name: str, table: str, columns: tuple[str, ...], no_triggers: bool, **options: Any) -> None:
+    """Create an index on a table of yours. Repeating the same call changes nothing."""
+    common = {option: options.pop(option) for option in ("words", "characters", "normaliser", "bits")}
+    index = dbsim.open(db).create_index(
+        name, table=table, fields=fields_of(columns, common), triggers=not no_triggers, **options
+    )
+    made = index.options
+    click.echo(
+        f"index {name!r} on {made.table} ({describe_columns(made.fields)}): {made.keys} keys of {made.rows} rows, "
+        + ", ".join(f"{field.size} {field.unit} and {field.bits} bits for {field.name}" for field in made.fields)
+    )
+    click.echo(f"next: dbsim sync {db} {name}")
+
+
+@click.command()
+@database_argument
+@index_argument
+@click.option("--follow", is_flag=True, help="Keep running and index changes as they come.")
+@click.option("--reconcile", is_flag=True, help="Compare every row of the table; needs no triggers.")
+def sync(db: str, name: str, follow: bool, reconcile: bool) -> None:
+    """Bring an index up to date; stopped at any time, it goes on where it was."""
+    index = dbsim.open(db).index(name)
+    with progress_bar() as progress:
+        report = index.sync(reconcile=reconcile, progress=progress)
+    if report.triggers_restored:
+        err.print(f"[yellow]{len(report.triggers_restored)} missing triggers were installed again")
+    done = f"{report.filled} rows read, {report.changed} changes worked off"
+    if report.compared:
+        done += f", {report.compared} rows compared and {report.repaired} repaired"
+    click.echo(done)
+    if follow:
+        click.echo("following; stop with Ctrl-C", err=True)
+        index.follow()
+
+
+@click.command()
+@database_argument
+@json_option
+def status(db: str, as_json: bool) -> None:
+    """Show all indexes: rows, queue, quarantine, and what needs attention."""
+    found = [index.status() for index in dbsim.open(db).indexes()]
+    if as_json:
+        print_json([one.to_json() for one in found])
+        return
+    if not found:
+        click.echo("no index yet: create one with `dbsim create`")
+    for one in found:
+        table = Table(show_header=False, box=None, pad_edge=False, title=f"[bold]{one.index}", title_justify="left")
+        table.add_row("table", f"{one.table} ({one.columns})")
+        table.add_row("family", f"{one.family}, {one.keys} keys of {one.rows_per_key} rows")
+        table.add_row("finds", f"pairs from {one.threshold:g} with recall {one.recall:g}")
+        table.add_row("state", f"{one.state}, {one.indexed} of {one.rows} rows indexed")
+        table.add_row("queue", f"{one.queued}" + (f", oldest {one.oldest_queued}" if one.queued else ""))
+        table.add_row("quarantine", f"{one.quarantined}")
+        table.add_row("filters", ", ".join(f"{field} {share:.0%} full" for field, share in one.fill.items()))
+        for problem in one.problems:
+            table.add_row("[yellow]attention", f"[yellow]{problem}")
+        out.print(table)
+
+
+@click.command()
+@database_argument
+@index_argument
+@click.option("--sample", type=int, help="Check so many random rows instead of all.")
+@click.option("--repair", is_flag=True, help="Sign differing rows again.")
+@json_option
+def check(db: str, name: str, sample: int | None, repair: bool, as_json: bool) -> int:
+    """Recompute signatures and compare them with the stored ones, in both directions. Exit code 1: some differ."""
+    index = dbsim.open(db).index(name)
+    with progress_bar() as progress:
+        found = index.check(sample=sample, repair=repair, progress=progress)
+    kinds = {
+        kind: [public_key(index.key_names, key) for key in getattr(found, kind)]
+        for kind in ("missing", "orphaned", "different")
+    }
+    if as_json:
+        print_json({"compared": found.compared, **kinds, "repaired": found.repaired})
+    else:
+        for kind, keys in kinds.items():
+            if keys:
+                click.echo(f"{kind}: {len(keys)} ({', '.join(map(str, keys[:10]))}{', …' if len(keys) > 10 else ''})")
+        repaired = f", {found.repaired} repaired" if repair else ""
+        click.echo(f"{found.compared} rows compared, {len(found.keys)} differ{repaired}")
+        if found and not repair:
+            click.echo(f"repair with: dbsim check {db} {name} --repair")
+    return 1 if found and not repair else 0
+
+
+@click.command()
+@database_argument
+@index_argument
+def drop(db: str, name: str) -> None:
+    """Remove an index with its tables and triggers; your table stays as it is."""
+    dbsim.open(db).drop_index(name)
+    click.echo(f"index {name!r} is dropped")
+
+
+COMMANDS = (create, sync, status, check, drop)

@@ -1,0 +1,95 @@
+"""dbsim search, similar: questions to an index."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import click
+from rich.table import Table
+from rich.text import Text
+
+import dbsim
+from dbsim.cli.common import database_argument, err, index_argument, out, print_json, search_options
+from dbsim.errors import InvalidOption
+from dbsim.index import Index
+from dbsim.search.results import Results
+
+SHOWN = 100  # characters of a text
+
+
+@click.command()
+@database_argument
+@index_argument
+@click.argument("text", required=False)
+@click.option("--field", "fields", multiple=True, metavar="NAME=TEXT", help="Text of one field, instead of TEXT.")
+@search_options
+def search(db: str, name: str, text: str | None, fields: tuple[str, ...], as_json: bool, **options: Any) -> int:
+    """Find rows similar to TEXT (- reads standard input). Exit code 1: nothing found."""
+    if (text is None) == (not fields):
+        raise InvalidOption("give TEXT, - for standard input, or --field NAME=TEXT")
+    index = dbsim.open(db).index(name)
+    if text is None:
+        question: str | dict[str, str] = dict(_field(pair) for pair in fields)
+    elif text == "-":
+        question = sys.stdin.buffer.read().decode("utf-8", "replace")
+    else:
+        question = text
+    return show(index, index.search(question, **options), as_json)
+
+
+def _field(pair: str) -> tuple[str, str]:
+    name, equals, value = pair.partition("=")
+    if not equals:
+        raise InvalidOption(f"write --field NAME=TEXT, not {pair!r}")
+    return name, value
+
+
+@click.command()
+@database_argument
+@index_argument
+@click.argument("key")
+@search_options
+def similar(db: str, name: str, key: str, as_json: bool, **options: Any) -> int:
+    """Find rows similar to the row with this primary KEY (a JSON object when composite). Exit code 1: nothing found."""
+    index = dbsim.open(db).index(name)
+    return show(index, index.similar(_key(index, key), **options), as_json)
+
+
+def _key(index: Index, text: str) -> Any:
+    if len(index.key_names) == 1:
+        return text
+    try:
+        value = json.loads(text)
+    except json.JSONDecodeError:
+        value = None
+    if not isinstance(value, dict):
+        example = json.dumps(dict.fromkeys(index.key_names, "…"), ensure_ascii=False)
+        raise InvalidOption(f"the key has several parts: write it as {example}")
+    return value
+
+
+def show(index: Index, results: Results, as_json: bool) -> int:
+    if not results.complete:
+        err.print("[yellow]the index is not filled yet, so rows may be missing: run `dbsim sync`")
+    if results.cut:
+        err.print(f"[yellow]only {results.candidates} candidates were ranked: raise --max-candidates to see all")
+    if as_json:
+        print_json(results.to_json())
+    elif results:
+        texts = index.texts([hit.key for hit in results])
+        table = Table(box=None, pad_edge=False)
+        for heading in ("score", ", ".join(index.key_names), "text"):
+            table.add_column(heading, no_wrap=True, overflow="ellipsis")
+        for hit, text in zip(results, texts, strict=True):
+            key = hit.key if not isinstance(hit.key, dict) else json.dumps(hit.key, ensure_ascii=False, default=str)
+            shown = " ".join(text.split())[:SHOWN] if text is not None else "(deleted)"
+            table.add_row(f"{hit.score:.3f}", Text(str(key)), Text(shown))
+        out.print(table)
+    else:
+        click.echo("nothing similar found", err=True)
+    return 0 if results else 1
+
+
+COMMANDS = (search, similar)

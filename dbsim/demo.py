@@ -1,0 +1,77 @@
+"""The demonstration behind `dbsim demo`: sample texts → a SQLite file, an index, marked near-duplicates."""
+
+from __future__ import annotations
+
+import difflib
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+import dbsim
+from dbsim.index import Index
+from dbsim.store.sync import Progress
+
+DATA = Path(__file__).parent / "demo_articles.jsonl"
+SHOWN = 12
+
+
+def run(out: Console, progress: Progress) -> None:
+    """Import, create, sync, show, each with the command that does the same."""
+    folder = Path(tempfile.mkdtemp(prefix="dbsim-demo-"))
+    path = folder / "demo.db"
+    database = dbsim.open(path, create=True)
+    _, rows = database.import_file(DATA, table="articles")
+    _command(out, f"dbsim import {path} articles.jsonl --table articles", f"{rows} texts, English and German")
+    _command(out, f"dbsim upgrade {path}", f"dbsim's tables at version {database.upgrade()}")
+    index = database.create_index("articles", table="articles", columns=["title", "body"])
+    plan = f"{index.options.keys} keys of {index.options.rows} rows: pairs from 0.7 with recall 0.95"
+    _command(out, f"dbsim create {path} articles --table articles --column title --column body", plan)
+    report = index.sync(progress=progress)
+    _command(out, f"dbsim sync {path} articles", f"{report.filled} rows signed")
+    pairs = sorted(near_duplicates(index, rows), key=lambda pair: (-pair[2], pair[0]))
+    exact = [pair for pair in pairs if pair[2] == 1.0]
+    others = [pair for pair in pairs if pair[2] < 1.0]
+    out.print(f"\n[bold]{len(pairs)} near-duplicate pairs[/], {len(exact)} of them equal but for case and punctuation.")
+    out.print("Some of the others, with the differing words marked:\n")
+    for a, b, score in others[:: max(len(others) // SHOWN, 1)][:SHOWN]:
+        first, second = (text or "" for text in index.texts([a, b]))
+        out.print(f"[bold]{score:.3f}[/]  articles {a} and {b}")
+        out.print(marked(first, second))
+        out.print()
+    out.print("Go on with:")
+    for command in (f"similar {path} articles {others[0][0]}", f'search {path} articles "…" --json', f"status {path}"):
+        out.print(f"  dbsim {command}", markup=False)
+
+
+def near_duplicates(index: Index, rows: int) -> Iterator[tuple[int, int, float]]:
+    """Each pair once, through the same search that users call."""
+    for key in range(1, rows + 1):
+        for hit in index.similar(key, limit=100):
+            if key < hit.key:
+                yield key, hit.key, hit.score
+
+
+def marked(first: str, second: str) -> Text:
+    """The second text, with words that the first lacks in green and words only in the first struck through in red."""
+    old, new = first.split(), second.split()
+    shown = Text("       ")
+    for tag, a, b, c, d in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if tag == "equal":
+            words = new[c:d]
+            shown.append(" ".join(words if len(words) <= 8 else [*words[:4], "…", *words[-3:]]) + " ")
+            continue
+        if a < b:
+            shown.append("[-" + " ".join(old[a:b]) + "-]", style="red strike")
+            shown.append(" ")
+        if c < d:
+            shown.append("{+" + " ".join(new[c:d]) + "+}", style="green bold")
+            shown.append(" ")
+    return shown
+
+
+def _command(out: Console, command: str, result: str) -> None:
+    out.print(Text.assemble(("$ ", "dim"), (command, "bold")))
+    out.print(Text(f"  {result}", style="dim"))
