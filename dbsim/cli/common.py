@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import decimal
 import json
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -13,6 +14,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+LOG_SECONDS = 5.0
 database_argument = click.argument("db", metavar="DB")
 index_argument = click.argument("name", metavar="INDEX")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -50,7 +52,10 @@ def _plain(value: Any) -> Any:
 
 @contextmanager
 def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
-    """A progress callback (stage, done, total) that draws on stderr."""
+    """A progress callback (stage, done, total) that draws on stderr, or prints a line now and then into a log."""
+    if not err.is_terminal:
+        yield _log_progress()
+        return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=err, transient=True) as bar:
         tasks: dict[str, Any] = {}
@@ -61,3 +66,15 @@ def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
             bar.update(tasks[stage], completed=done, total=total)
 
         yield show
+
+
+def _log_progress() -> Callable[[str, int, int], None]:
+    last = time.monotonic()
+
+    def show(stage: str, done: int, total: int) -> None:
+        nonlocal last
+        if time.monotonic() - last > LOG_SECONDS:
+            last = time.monotonic()
+            click.echo(f"{stage}: {done} of {total}", err=True)
+
+    return show
