@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,7 +16,7 @@ from dbsim.search.results import Hit, Results
 from dbsim.store.backend import Backend
 from dbsim.store.catalogue import READY
 from dbsim.store.reading import among, chunks, key_columns, source_rows, texts
-from dbsim.store.source import Key, public_key
+from dbsim.store.source import Key, Texts, public_key
 from dbsim.store.tables import IndexTables
 from dbsim.store.transactions import searching
 
@@ -119,10 +119,7 @@ class SearchEngine:
         row = connection.execute(select(table).where(among(key_columns(table, self.tables), [key]))).first()
         if row is not None:
             return self._stored_query(tuple(row)[width:])
-        condition = among(key_columns(self.tables.source, self.tables), [key])
-        for batch in texts(
-            connection, self.backend, self.tables, source_rows(self.backend, self.tables).where(condition)
-        ):
+        for batch in self._source_texts(connection, [key]):
             return Query.of(self.signer.sign(batch.columns))[0]
         shown = public_key(self.tables.key_names, key)
         raise UnknownKey(f"table {self.tables.record.options.table!r} has no row with the key {shown!r}")
@@ -130,14 +127,15 @@ class SearchEngine:
     def texts(self, keys: Sequence[Key]) -> list[str | None]:
         """The joined text of rows of the source; None for one that is gone."""
         found: dict[Key, str] = {}
-        with searching(self.engine, self.backend) as own, own.begin():
+        with searching(self.engine, self.backend) as own:
             for some in chunks(keys, self.backend.key_batch):
-                condition = among(key_columns(self.tables.source, self.tables), some)
-                for batch in texts(
-                    own, self.backend, self.tables, source_rows(self.backend, self.tables).where(condition)
-                ):
+                for batch in self._source_texts(own, some):
                     found |= zip(batch.keys, map("\n".join, zip(*batch.columns, strict=True)), strict=True)
         return [found.get(key) for key in keys]
+
+    def _source_texts(self, connection: Connection, keys: Sequence[Key]) -> Iterator[Texts]:
+        query = source_rows(self.backend, self.tables).where(among(key_columns(self.tables.source, self.tables), keys))
+        return texts(connection, self.backend, self.tables, query, stream=False)
 
     def _stored_query(self, values: tuple[Any, ...]) -> Query | None:
         query = Query.from_row(values, self.tables.record.options.keys)

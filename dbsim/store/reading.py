@@ -49,12 +49,19 @@ def source_rows(backend: Backend, tables: IndexTables) -> Select[Any]:
     return select(*key_columns(source, tables), *(e.label(f"dbsim_{i}") for i, e in enumerate(expressions)))
 
 
-def texts(connection: Connection, backend: Backend, tables: IndexTables, query: Select[Any]) -> Iterator[Texts]:
-    """The rows of a query made from `source_rows`, a bounded amount of text at a time."""
+def texts(
+    connection: Connection, backend: Backend, tables: IndexTables, query: Select[Any], *, stream: bool = True
+) -> Iterator[Texts]:
+    """The rows of a query made from `source_rows`, a bounded amount of text at a time.
+
+    `stream` needs a transaction on PostgreSQL (a cursor on the server); without it the driver holds all rows.
+    """
     fields = [_places(backend, tables, field.columns) for field in tables.record.options.fields]
     width = len(tables.key_names)
     batch, size = _empty(len(fields)), 0
-    for row in connection.execute(query.execution_options(yield_per=backend.read_batch)):
+    if stream:
+        query = query.execution_options(yield_per=backend.read_batch)
+    for row in connection.execute(query):
         values = tuple(row)
         key = values[:width]
         try:
