@@ -51,6 +51,7 @@ class PostgreSQL:
     fill_batch = 4000
     queue_batch = 2000
     not_text: tuple[str, ...] = ("bytea",)
+    writers_wait = False
 
     # ── the host's table ──
     def describe(self, connection: Connection, table: str, schema: str | None) -> Source | None:
@@ -184,6 +185,11 @@ class PostgreSQL:
             execution_options=RAW,
         )
         return [tuple(row) for row in rows]
+
+    def pending(self, connection: Connection, tables: IndexTables, limit: int) -> list[Key]:
+        key = ", ".join(quote(name) for name in tables.key_names)
+        statement = f"SELECT {key} FROM {quote(tables.queue.name)} WHERE NOT ({self._no_key(tables)}) LIMIT {limit}"
+        return [tuple(row) for row in connection.exec_driver_sql(statement, execution_options=RAW)]
 
     def markers(self, connection: Connection, tables: IndexTables) -> list[Any]:
         queued = quote(tables.names.queued)
