@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from dbsim.text.arithmetic import Hashes, combine_rows
 
 MAX_KEYS = 24  # index columns: more of them cost more to write than they save in candidates (design, section 11)
+MAX_ROWS = 16  # at threshold 0.9 a pair of similarity 0.6 then shares a key once in 200: more rows only cost more keys
 LIMIT_KEYS = 64  # for thresholds so low that even one row per key needs more
 
 
@@ -35,7 +36,7 @@ def choose_plan(collision: Callable[[float], float], threshold: float, recall: f
     """The largest number of rows, then the fewest keys, that still find a pair at the threshold with this recall."""
     probability = collision(threshold)
     best = None
-    for rows in range(1, 129):
+    for rows in range(1, MAX_ROWS + 1):
         keys = _keys_needed(probability**rows, recall)
         if keys > max_keys:
             break
