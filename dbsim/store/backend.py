@@ -29,6 +29,7 @@ class Backend(Protocol):
     fill_batch: int  # rows signed and written in one transaction of the first filling
     queue_batch: int  # changes worked off in one transaction
     not_text: tuple[str, ...]  # column types that cannot be indexed
+    errors: tuple[type[Exception], ...]  # of the database: SQLAlchemy's, and the driver's own where it is used directly
     writers_wait: bool  # whether the application's writes wait while dbsim writes
 
     # ── the host's table ──

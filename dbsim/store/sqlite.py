@@ -45,6 +45,7 @@ class SQLite:
     fill_batch = 1000
     queue_batch = 500  # the application waits for the write lock meanwhile: keep it well under its busy timeout
     not_text: tuple[str, ...] = ("blob",)
+    errors: tuple[type[Exception], ...] = (DBAPIError, sqlite3.Error)
     writers_wait = True
 
     # ── the host's table ──
