@@ -17,6 +17,7 @@ from dbsim.store import catalogue
 from dbsim.store.backend import Backend
 from dbsim.store.reading import key_columns, source_rows, texts
 from dbsim.store.source import Source
+from dbsim.store.surface import SUFFIXES
 from dbsim.store.tables import IndexTables
 from dbsim.store.transactions import read, write
 from dbsim.text.normalise import UNICODE_VERSION
@@ -43,6 +44,8 @@ def create(
     if _same_exists(engine, backend, asked, given):
         return False
     record = read(engine, backend, lambda c: _record(c, backend, asked, source, secret))
+    if record.options.inline:
+        read(engine, backend, lambda c: backend.require_inline(c, IndexTables(record), source))
     write(engine, backend, lambda c: _create(c, backend, IndexTables(record), after_create_table))
     return True
 
@@ -54,11 +57,24 @@ def drop(engine: Engine, backend: Backend, name: str) -> None:
         tables = IndexTables(catalogue.load(connection, name))
         if tables.record.options.triggers:
             backend.drop_triggers(connection, tables)
+        backend.drop_surface(connection, tables)
         for table in (tables.queue, tables.signatures):
             connection.execute(DropTable(table, if_exists=True))
         catalogue.remove(connection, name)
+        show_status(connection, backend)
 
     write(engine, backend, work)
+
+
+def show(connection: Connection, backend: Backend, tables: IndexTables) -> None:
+    """Views and functions for SQL; before the triggers, which may sign with them."""
+    backend.create_surface(connection, tables)
+    show_status(connection, backend)
+
+
+def show_status(connection: Connection, backend: Backend) -> None:
+    names = catalogue.names(connection)
+    backend.show_status(connection, [IndexTables(catalogue.load(connection, name)) for name in names])
 
 
 def find_source(connection: Connection, backend: Backend, table: str, schema: str | None) -> Source:
@@ -74,7 +90,7 @@ def find_source(connection: Connection, backend: Backend, table: str, schema: st
 
 
 def _check_name(name: str) -> None:
-    if not name or name in catalogue.RESERVED or name.endswith("_queue"):
+    if not name or name in catalogue.RESERVED or name.endswith(tuple(f"_{suffix}" for suffix in SUFFIXES)):
         raise InvalidOption(f"an index cannot be called {name!r}: dbsim needs that name itself, choose another")
     if "\0" in name:
         raise InvalidOption("an index name cannot contain a NUL character")
@@ -137,12 +153,13 @@ def _create(
     connection: Connection, backend: Backend, tables: IndexTables, after_create_table: TableHook | None
 ) -> None:
     catalogue.add(connection, tables.record)
-    for table in (tables.signatures, tables.queue):
+    for table in (backend.stored_table(tables), tables.queue):
         connection.execute(CreateTable(table))
         if after_create_table is not None:
             after_create_table(connection, table)
     for size in {field.bits for field in tables.record.options.fields}:
         _add_cardinalities(connection, size)
+    show(connection, backend, tables)
     if tables.record.options.triggers:
         backend.create_triggers(connection, tables)
 

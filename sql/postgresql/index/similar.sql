@@ -1,0 +1,18 @@
+-- Rows similar to a row of the table, given by its primary key; one not indexed yet is signed now.
+CREATE FUNCTION {similar}({key_arguments}, threshold double precision DEFAULT {threshold}, hits integer DEFAULT 10)
+RETURNS TABLE ({key_types}, score double precision)
+LANGUAGE plpgsql STABLE SECURITY INVOKER SET search_path = pg_catalog, {home}, pg_temp AS $dbsim$
+#variable_conflict use_column
+DECLARE
+    question {signatures_view};
+BEGIN
+    SELECT a.* INTO question FROM {signatures_view} AS a WHERE {a_is_argument};
+    IF NOT FOUND THEN
+        SELECT (signed.own).* INTO question FROM (
+            SELECT {sign}({source_texts}) AS own FROM {source} AS dbsim_source WHERE {source_is_argument}
+        ) AS signed;
+        {assign_key}
+    END IF;
+    RETURN QUERY SELECT * FROM {near}(question, {similar_name}.threshold, {similar_name}.hits);
+END
+$dbsim$
