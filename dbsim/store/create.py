@@ -58,10 +58,10 @@ def drop(engine: Engine, backend: Backend, name: str) -> None:
         if tables.record.options.triggers:
             backend.drop_triggers(connection, tables)
         backend.drop_surface(connection, tables)
-        for table in (tables.queue, tables.signatures):
-            connection.execute(DropTable(table, if_exists=True))
         catalogue.remove(connection, name)
         show_status(connection, backend)
+        for table in (tables.queue, tables.signatures):
+            connection.execute(DropTable(table, if_exists=True))
 
     write(engine, backend, work)
 

@@ -21,7 +21,9 @@ def common_bits(left: Sequence[str], right: Sequence[str]) -> str:
     """popcount(left AND right). LIMIT keeps SQLite from writing each step's expression out in the next."""
     nibbles = ", ".join(f"{_nibbles(f'{a} & {b}')} AS n{i}" for i, (a, b) in enumerate(zip(left, right, strict=True)))
     blocks = [range(start, min(start + BLOCK, len(left))) for start in range(0, len(left), BLOCK)]
-    counts = ", ".join(f"{' + '.join(_folded(f'n{i}', BYTES, 4) for i in block)} AS t{j}" for j, block in enumerate(blocks))
+    counts = ", ".join(
+        f"{' + '.join(_folded(f'n{i}', BYTES, 4) for i in block)} AS t{j}" for j, block in enumerate(blocks)
+    )
     lanes = " + ".join(_folded(f"t{j}", SHORTS, 8) for j in range(len(blocks)))
     return (
         f"(SELECT ({_folded('u', INTEGERS, 16)}) % 4294967295 FROM (SELECT {lanes} AS u FROM (SELECT {counts} "

@@ -17,7 +17,7 @@ from sqlalchemy.dialects.postgresql.base import PGDialect
 from dbsim.errors import InvalidOption
 from dbsim.options import Field
 from dbsim.resources import filled, sql, sql_names
-from dbsim.store.identifiers import literal, quote
+from dbsim.store.identifiers import dollar_tag, literal, quote
 from dbsim.store.surface import BUCKETS, PAIRS, STATUS, Surface, joined_text, union
 from dbsim.store.tables import IndexTables
 from dbsim.text.arithmetic import MIX_1, MIX_2
@@ -25,17 +25,10 @@ from dbsim.text.arithmetic import MIX_1, MIX_2
 DIALECT = PGDialect(paramstyle="named")
 MAX_CANDIDATES = 1000  # as dbsim.search.engine
 MOST_POSITIONS = 2048  # the donor orders of a MinHash are a table of positions × positions numbers
-SIGNED, EXPLAINING = ("sees", "sign", "near", "search", "similar", "explain"), (
-    "fold",
-    "replacement",
-    "code_point",
-    "letter",
-    "letters",
-    "normalise",
-    "shingles",
-    "among",
-)
-OBJECTS = ("sign", "near", "search", "similar", "explain", "grant")  # made in this order, dropped with the view
+OBJECTS = ("sign", "near", "search", "similar", "explain", "grant")  # in this order; dropped with the view
+FUNCTIONS = ("sees", *OBJECTS)
+VIEWS = ("signatures", PAIRS, BUCKETS)
+GRANTED = ("fold", "replacement", "code_point", "letter", "letters", "normalise", "shingles", "among")
 SHARED_ORDER = ("signing_tables", "field_type")
 
 
@@ -100,7 +93,7 @@ class PostgreSQLSurface:
     def view_statements(self) -> list[str]:
         """Functions that a view needs, then the views; grants on pairs and buckets survive."""
         names = self.names
-        made = ["sees", "signatures", PAIRS, BUCKETS]
+        made = ["sees", *VIEWS]
         drop = f"DROP VIEW IF EXISTS {names['signatures_view']} CASCADE"
         sees = self.function("sees")
         statements = [drop, *(filled(sql("postgresql", f"index/{name}"), names) for name in made)]
@@ -112,10 +105,10 @@ class PostgreSQLSurface:
         return [*made, *revoked, filled(sql("postgresql", "index/regrant"), self.names)]
 
     def drop_statements(self) -> list[str]:
-        views = [self.surface.name(part) for part in (PAIRS, BUCKETS, "signatures")]
+        views = [self.surface.name(part) for part in VIEWS]
         return [
             *(f"DROP VIEW IF EXISTS {self.home}.{quote(view)} CASCADE" for view in views),
-            *(f"DROP FUNCTION IF EXISTS {self.function(name)} CASCADE" for name in ("sees", "search", "similar", *OBJECTS)),
+            *(f"DROP FUNCTION IF EXISTS {self.function(name)} CASCADE" for name in FUNCTIONS),
         ]
 
     def status_part(self, triggers: Sequence[str]) -> str:
@@ -131,9 +124,10 @@ class PostgreSQLSurface:
     @cached_property
     def names(self) -> dict[str, Any]:
         names = self.surface.common_names() | self._key_names() | self._field_names() | self._visibility()
-        function_names = {part: self.function(part) for part in ("sees", *OBJECTS)}
+        function_names = {part: self.function(part) for part in FUNCTIONS}
         own_names = {f"{part}_name": quote(self.surface.name(part)) for part in OBJECTS}
-        return names | function_names | own_names | self._grants(names) | self._buckets(names)
+        names |= function_names | own_names | self._grants(names) | self._buckets(names)
+        return names | {"body": dollar_tag(map(str, names.values()))}
 
     def _key_names(self) -> dict[str, str]:
         surface, key = self.surface, self.surface.key
@@ -171,12 +165,15 @@ class PostgreSQLSurface:
         surface, names, options = self.surface, self.tables.names, self.tables.record.options
         numbers = range(1, len(options.fields) + 1)
         keys = zip(surface.bucket_keys, range(1, options.keys + 1), strict=True)
-        bits = [(quote(name), n, field.bits) for name, n, field in zip(names.bits, numbers, options.fields, strict=True)]
+        bits = [
+            (quote(name), n, field.bits) for name, n, field in zip(names.bits, numbers, options.fields, strict=True)
+        ]
         counts = [(quote(name), n) for name, n in zip(names.counts, numbers, strict=True)]
         several = len(options.fields) > 1
         return {
             "score": surface.score(self._jaccard, _double),
             "score_of_question": surface.score(self._jaccard, _double, "candidates", "question"),
+            "score_name": quote(names.score),
             "max_candidates": MAX_CANDIDATES,
             "rows": options.rows,
             "keys": options.keys,
@@ -199,7 +196,7 @@ class PostgreSQLSurface:
 
     def _argument_names(self) -> list[str]:
         """Named after the fields, moved out of the way of the result's columns and the other arguments."""
-        taken = {*(name.lower() for name in self.tables.key_names), "score", "threshold", "hits"}
+        taken = {*(name.lower() for name in self.tables.key_names), self.tables.names.score, "threshold", "hits"}
         names = []
         for field in self.tables.record.options.fields:
             name = field.name
@@ -238,7 +235,8 @@ class PostgreSQLSurface:
 
     def _grants(self, names: dict[str, Any]) -> dict[str, str]:
         views = [names["signatures_view"], names["pairs_view"], names["buckets_view"], STATUS, "dbsim_unicode"]
-        functions = [*(self.function(name) for name in SIGNED), *(f"dbsim_{name}" for name in EXPLAINING)]
+        own = [self.function(name) for name in FUNCTIONS if name != "grant"]
+        functions = [*own, *(f"{self.home}.dbsim_{name}" for name in GRANTED)]
         return {
             "grant_views": literal(f"GRANT SELECT ON {', '.join(views)} TO "),
             "grant_functions": literal(f"GRANT EXECUTE ON FUNCTION {', '.join(functions)} TO "),

@@ -33,7 +33,14 @@ from dbsim.hashing.signer import Signatures
 from dbsim.resources import sql
 from dbsim.store.identifiers import identifier, quote
 from dbsim.store.source import Key, Source, Unindexable
-from dbsim.store.sqlite_surface import drop_statements, status_statements, view_names, view_statements, word_names, words_of
+from dbsim.store.sqlite_surface import (
+    drop_statements,
+    status_statements,
+    view_names,
+    view_statements,
+    word_names,
+    words_of,
+)
 from dbsim.store.surface import STATUS
 from dbsim.store.tables import IndexTables
 

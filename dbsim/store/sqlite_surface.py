@@ -23,7 +23,9 @@ def word_names(tables: IndexTables) -> list[list[str]]:
     """Columns that hold the filter of each field once more, as integers that plain SQL can AND."""
     fields = tables.record.options.fields
     if sum(field.bits for field in fields) > WORD * MOST_WORDS:
-        raise InvalidOption(f"on SQLite the filters of all fields have at most {WORD * MOST_WORDS} bits: use fewer bits")
+        raise InvalidOption(
+            f"on SQLite the filters of all fields have at most {WORD * MOST_WORDS} bits: use fewer bits"
+        )
     taken = {column.name.lower() for column in tables.signatures.columns}
     names = []
     for field, bits in zip(fields, tables.names.bits, strict=True):
@@ -84,8 +86,7 @@ def status_statements(all_tables: Sequence[IndexTables], triggers: Sequence[Sequ
     parts = [
         filled(
             sql("sqlite", "status"),
-            Surface(tables).common_names()
-            | {"triggers": ", ".join(map(literal, names)), "trigger_count": len(names)},
+            Surface(tables).common_names() | {"triggers": ", ".join(map(literal, names)), "trigger_count": len(names)},
         )
         for tables, names in zip(all_tables, triggers, strict=True)
     ]

@@ -2,7 +2,7 @@
 -- and falls back to the queue while the index is being filled, while a worker holds the gate (it waits for no lock),
 -- for more rows or longer texts than an application should wait for, and for anything that goes wrong: it must not raise.
 CREATE OR REPLACE FUNCTION {function}() RETURNS trigger
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, {home}, pg_temp SET row_security = off AS $dbsim$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, {home}, pg_temp SET row_security = off AS {body}
 DECLARE
     {changed_arrays}
     signed boolean := false;
@@ -48,4 +48,4 @@ BEGIN
     END IF;
     RETURN NULL;
 END
-$dbsim$
+{body}

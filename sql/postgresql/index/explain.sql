@@ -3,7 +3,7 @@
 CREATE FUNCTION {explain}({two_keys})
 RETURNS TABLE (field text, weight double precision, estimate double precision, exact double precision,
                shared_keys integer, shared text[], only_a text[], only_b text[])
-LANGUAGE plpgsql STABLE SECURITY INVOKER SET search_path = pg_catalog, {home}, pg_temp AS $dbsim$
+LANGUAGE plpgsql STABLE SECURITY INVOKER SET search_path = pg_catalog, {home}, pg_temp AS {body}
 #variable_conflict use_column
 DECLARE
     a {signatures_view};
@@ -53,4 +53,4 @@ BEGIN
     only_b := NULL;
     RETURN NEXT;
 END
-$dbsim$
+{body}

@@ -1,7 +1,7 @@
 -- Rows near a signature, best first: the statement behind search and similar.
 CREATE FUNCTION {near}(question {signatures_view}, threshold double precision, hits integer)
-RETURNS TABLE ({key_types}, score double precision)
-LANGUAGE plpgsql STABLE SECURITY INVOKER SET search_path = pg_catalog, {home}, pg_temp AS $dbsim$
+RETURNS TABLE ({key_types}, {score_name} double precision)
+LANGUAGE plpgsql STABLE SECURITY INVOKER SET search_path = pg_catalog, {home}, pg_temp AS {body}
 #variable_conflict use_column
 BEGIN
     RETURN QUERY
@@ -10,8 +10,8 @@ BEGIN
         WHERE ({key_is_asked}) AND ({a_key}) IS DISTINCT FROM ({question_key})
         LIMIT {max_candidates}
     )
-    SELECT {key}, score FROM (SELECT {key}, {score_of_question} AS score FROM candidates) AS scored
-    WHERE score >= coalesce({near_name}.threshold, {threshold})
-    ORDER BY score DESC, {key} LIMIT {near_name}.hits;
+    SELECT {key}, {score_name} FROM (SELECT {key}, {score_of_question} AS {score_name} FROM candidates) AS scored
+    WHERE {score_name} >= coalesce({near_name}.threshold, {threshold})
+    ORDER BY {score_name} DESC, {key} LIMIT {near_name}.hits;
 END
-$dbsim$
+{body}

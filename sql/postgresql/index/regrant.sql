@@ -1,5 +1,5 @@
 -- The view of pairs outlives a change of the index and remembers who had been granted it.
-DO $dbsim$
+DO {body}
 DECLARE
     role regrole;
 BEGIN
@@ -11,4 +11,4 @@ BEGIN
         PERFORM {grant}(role);
     END LOOP;
 END
-$dbsim$
+{body}

@@ -1,7 +1,7 @@
 -- The signature a text would be stored with. Runs with its owner's rights, because it needs the secret of the index;
 -- it reads nothing else, and EXECUTE is granted to nobody by default.
 CREATE FUNCTION {sign}({text_arguments}) RETURNS {signatures_view}
-LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, {home}, pg_temp AS $dbsim$
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, {home}, pg_temp AS {body}
 DECLARE
     key bytea;
     prime bigint;
@@ -25,4 +25,4 @@ BEGIN
     {assign_bits}
     RETURN result;
 END
-$dbsim$
+{body}

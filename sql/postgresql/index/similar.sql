@@ -1,7 +1,7 @@
 -- Rows similar to a row of the table, given by its primary key; one not indexed yet is signed now.
 CREATE FUNCTION {similar}({key_arguments}, threshold double precision DEFAULT {threshold}, hits integer DEFAULT 10)
-RETURNS TABLE ({key_types}, score double precision)
-LANGUAGE plpgsql STABLE SECURITY INVOKER SET search_path = pg_catalog, {home}, pg_temp AS $dbsim$
+RETURNS TABLE ({key_types}, {score_name} double precision)
+LANGUAGE plpgsql STABLE SECURITY INVOKER SET search_path = pg_catalog, {home}, pg_temp AS {body}
 #variable_conflict use_column
 DECLARE
     question {signatures_view};
@@ -15,4 +15,4 @@ BEGIN
     END IF;
     RETURN QUERY SELECT * FROM {near}(question, {similar_name}.threshold, {similar_name}.hits);
 END
-$dbsim$
+{body}
