@@ -11,6 +11,7 @@ from dbsim.errors import DbsimError, InvalidOption
 from dbsim.options import IndexOptions, describe_columns
 from dbsim.search.candidates import Where
 from dbsim.search.engine import MAX_CANDIDATES, Bounds, SearchEngine
+from dbsim.search.explain import Explanation
 from dbsim.search.results import Results
 from dbsim.store import catalogue, status
 from dbsim.store.backend import Backend
@@ -172,6 +173,10 @@ class Index:
         """The search as a SQLAlchemy selectable with the key columns and `score`, to join with your own tables."""
         (query,) = self._search.sign([self._by_field(text)])
         return self._search.match(query, self._bounds(threshold, limit, max_candidates), where)
+
+    def explain(self, a: Any, b: Any) -> Explanation:
+        """Why two rows are, or are not, near-duplicates: keys and shingles in common, estimate and exact value."""
+        return self._search.explain(self.key(a), self.key(b))
 
     def texts(self, keys: Sequence[Any]) -> list[str | None]:
         """The indexed text of rows of the table, in the order of the keys; None for one that is gone."""

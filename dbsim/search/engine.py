@@ -11,6 +11,7 @@ from sqlalchemy import Connection, Engine, Select, Subquery, select
 from dbsim.errors import InvalidOption, UnknownKey
 from dbsim.hashing.signer import Signer
 from dbsim.search.candidates import Statements, Where, many_parameters, parameters, self_parameters
+from dbsim.search.explain import Explanation, explain
 from dbsim.search.query import Query
 from dbsim.search.results import Hit, Results
 from dbsim.store.backend import Backend
@@ -121,8 +122,7 @@ class SearchEngine:
             return self._stored_query(tuple(row)[width:])
         for batch in self._source_texts(connection, [key]):
             return Query.of(self.signer.sign(batch.columns))[0]
-        shown = public_key(self.tables.key_names, key)
-        raise UnknownKey(f"table {self.tables.record.options.table!r} has no row with the key {shown!r}")
+        raise self._unknown(key)
 
     def texts(self, keys: Sequence[Key]) -> list[str | None]:
         """The joined text of rows of the source; None for one that is gone."""
@@ -132,6 +132,24 @@ class SearchEngine:
                 for batch in self._source_texts(own, some):
                     found |= zip(batch.keys, map("\n".join, zip(*batch.columns, strict=True)), strict=True)
         return [found.get(key) for key in keys]
+
+    def explain(self, a: Key, b: Key) -> Explanation:
+        """What two rows have in common; the signatures are the stored ones."""
+        with searching(self.engine, self.backend) as own:
+            stored = [self.query_of(own, key) for key in (a, b)]
+            fields: dict[Key, list[str]] = {}
+            for batch in self._source_texts(own, [a, b]):
+                fields |= zip(batch.keys, map(list, zip(*batch.columns, strict=True)), strict=True)
+        for key in (a, b):
+            if key not in fields:
+                raise self._unknown(key)
+        names = self.tables.key_names
+        shown = (public_key(names, a), public_key(names, b))
+        return explain(self.tables.record.options, shown, (fields[a], fields[b]), stored)
+
+    def _unknown(self, key: Key) -> UnknownKey:
+        shown = public_key(self.tables.key_names, key)
+        return UnknownKey(f"table {self.tables.record.options.table!r} has no row with the key {shown!r}")
 
     def _source_texts(self, connection: Connection, keys: Sequence[Key]) -> Iterator[Texts]:
         query = source_rows(self.backend, self.tables).where(among(key_columns(self.tables.source, self.tables), keys))

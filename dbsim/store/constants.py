@@ -32,7 +32,7 @@ def forget(connection: Connection, name: str) -> None:
 
 def filled(connection: Connection, name: str) -> bool:
     statement = "SELECT count(*) FROM dbsim_constant WHERE (index_name, name) IN ((%s, 'prime'), ('', %s))"
-    return connection.exec_driver_sql(statement, (name, UNICODE_MARK)).scalar_one() == 2
+    return bool(connection.exec_driver_sql(statement, (name, UNICODE_MARK)).scalar_one() == 2)
 
 
 def _set(connection: Connection, index: str, name: str, numbers: list[int]) -> None:

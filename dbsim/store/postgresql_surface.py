@@ -22,7 +22,7 @@ from dbsim.store.surface import BUCKETS, PAIRS, STATUS, Surface, joined_text, un
 from dbsim.store.tables import IndexTables
 from dbsim.text.arithmetic import MIX_1, MIX_2
 
-DIALECT = PGDialect(paramstyle="named")
+DIALECT = PGDialect(paramstyle="named")  # type: ignore[no-untyped-call]
 MAX_CANDIDATES = 1000  # as dbsim.search.engine
 MOST_POSITIONS = 2048  # the donor orders of a MinHash are a table of positions × positions numbers
 OBJECTS = ("sign", "near", "search", "similar", "explain", "grant")  # in this order; dropped with the view

@@ -272,7 +272,7 @@ class SQLite:
         if _PREPARED not in info:
             raw = connection.connection.dbapi_connection
             assert isinstance(raw, sqlite3.Connection)
-            raw.create_function("dbsim_jaccard", 5, _jaccard, deterministic=True)
+            register(raw)
             info[_PREPARED] = True
 
     def jaccard(
@@ -289,6 +289,11 @@ class SQLite:
         rows = func.json_each(bindparam(parameter, type_=Text)).table_valued("value", name="json")
         values = [func.json_extract(rows.c.value, f"$.{name}").label(name) for name in (*integers, *texts)]
         return select(*values).cte(parameter)
+
+
+def register(raw: sqlite3.Connection) -> None:
+    """dbsim's functions on a connection: dbsim_jaccard(bits, count, other bits, other count, length of the filter)."""
+    raw.create_function("dbsim_jaccard", 5, _jaccard, deterministic=True)
 
 
 def _jaccard(

@@ -43,7 +43,8 @@ def words_of(filters: Sequence[Filters]) -> list[list[int | None]]:
         words = part.bits.view(">i8").astype(object)
         words[part.counts == 0] = None
         parts.append(words)
-    return np.concatenate(parts, axis=1).tolist()
+    rows: list[list[int | None]] = np.concatenate(parts, axis=1).tolist()
+    return rows
 
 
 def view_names(tables: IndexTables) -> list[str]:
