@@ -31,7 +31,7 @@ def score(
         number = _number(share)
         total = total + case((both, number * value), else_=zero)
         weight = weight + case((both, number), else_=zero)
-    return total / func.nullif(weight, zero)
+    return total / func.nullif(weight, zero, type_=Double)
 
 
 def _number(value: float) -> ColumnElement[float]:

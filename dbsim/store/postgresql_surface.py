@@ -94,9 +94,10 @@ class PostgreSQLSurface:
         """Functions that a view needs, then the views; grants on pairs and buckets survive."""
         names = self.names
         made = ["sees", *VIEWS]
-        drop = f"DROP VIEW IF EXISTS {names['signatures_view']} CASCADE"
+        drop = [f"DROP FUNCTION IF EXISTS {self.function(name)} CASCADE" for name in OBJECTS]
+        drop.append(f"DROP VIEW IF EXISTS {names['signatures_view']} CASCADE")
         sees = self.function("sees")
-        statements = [drop, *(filled(sql("postgresql", f"index/{name}"), names) for name in made)]
+        statements = [*drop, *(filled(sql("postgresql", f"index/{name}"), names) for name in made)]
         return [*statements, f"REVOKE ALL ON FUNCTION {sees} FROM PUBLIC"]
 
     def function_statements(self) -> list[str]:

@@ -5,8 +5,11 @@ SELECT i.name AS index_name, {table} AS source_table, i.state, i.generation,
        (SELECT min({queued}) FROM {queue}) AS oldest_queued,
        (SELECT count(*) FROM dbsim_quarantine q WHERE q.index_name = i.name) AS quarantined,
        NOT EXISTS (
-           SELECT FROM pg_partition_tree(to_regclass({source_literal})) AS t, unnest({triggers}) AS wanted
-           WHERE NOT EXISTS (SELECT FROM pg_trigger g WHERE g.tgrelid = t.relid AND g.tgname = wanted
+           SELECT FROM unnest({triggers}) AS wanted, (
+               SELECT to_regclass({source_literal}) AS relid
+               UNION SELECT relid FROM pg_partition_tree(to_regclass({source_literal}))
+           ) AS part
+           WHERE NOT EXISTS (SELECT FROM pg_trigger g WHERE g.tgrelid = part.relid AND g.tgname = wanted
                              AND g.tgenabled <> 'D')
        ) AND to_regclass({source_literal}) IS NOT NULL AS triggers_in_place
 FROM dbsim_index i WHERE i.name = {name} AND {sees_all}
