@@ -17,7 +17,7 @@ from sqlalchemy.dialects.postgresql.base import PGDialect
 from dbsim.errors import InvalidOption
 from dbsim.options import Field
 from dbsim.resources import filled, sql, sql_names
-from dbsim.store.identifiers import dollar_tag, literal, quote
+from dbsim.store.identifiers import dollar_tag, identifier, literal, quote
 from dbsim.store.surface import BUCKETS, PAIRS, STATUS, Surface, joined_text, union
 from dbsim.store.tables import IndexTables
 from dbsim.text.arithmetic import MIX_1, MIX_2
@@ -28,7 +28,7 @@ MOST_POSITIONS = 2048  # the donor orders of a MinHash are a table of positions 
 OBJECTS = ("sign", "near", "search", "similar", "explain", "grant")  # in this order; dropped with the view
 FUNCTIONS = ("sees", *OBJECTS)
 VIEWS = ("signatures", PAIRS, BUCKETS)
-GRANTED = ("fold", "replacement", "code_point", "letter", "letters", "normalise", "shingles", "among")
+GRANTED = ("fold", "code_point", "letter", "letters", "normalise", "shingles", "among")
 SHARED_ORDER = ("signing_tables", "field_type")
 
 
@@ -148,15 +148,15 @@ class PostgreSQLSurface:
             "key_types": ", ".join(f"{name} {type_}" for name, type_ in zip(key, types, strict=True)),
             "key_arguments": ", ".join(types),
             "two_keys": ", ".join(types * 2),
-            "question_key": surface.key_of("question"),
+            "question_key": surface.key_of("dbsim_question"),
             "a_is_argument": equal("a"),
             "source_is_argument": equal("dbsim_source"),
             "s_is_a": equal("s"),
             "s_is_b": equal("s", len(key)),
             "source_is_a": equal("dbsim_source"),
             "source_is_b": equal("dbsim_source", len(key)),
-            "assign_key": " ".join(f"question.{name} := ${n};" for n, name in zip(numbers, key, strict=True)),
-            "key_is_asked": surface.keys_in_common("a.{0} = question.{0}", " OR "),
+            "assign_key": " ".join(f"dbsim_question.{name} := ${n};" for n, name in zip(numbers, key, strict=True)),
+            "key_is_asked": surface.keys_in_common("a.{0} = dbsim_question.{0}", " OR "),
             "shared_keys": surface.keys_in_common("(a.{0} = b.{0})::integer", " + "),
             "shared_keys_or_zero": surface.keys_in_common("coalesce((a.{0} = b.{0})::integer, 0)", " + "),
             "pairs_literal": literal(f"{self.home}.{quote(surface.name(PAIRS))}"),
@@ -173,8 +173,9 @@ class PostgreSQLSurface:
         several = len(options.fields) > 1
         return {
             "score": surface.score(self._jaccard, _double),
-            "score_of_question": surface.score(self._jaccard, _double, "candidates", "question"),
+            "score_of_question": surface.score(self._jaccard, _double, "candidates", "dbsim_question"),
             "score_name": quote(names.score),
+            **self._parameters(),
             "max_candidates": MAX_CANDIDATES,
             "rows": options.rows,
             "keys": options.keys,
@@ -195,17 +196,16 @@ class PostgreSQLSurface:
             "field_values": ", ".join(self._field_value(n - 1) for n in numbers),
         }
 
+    def _parameters(self) -> dict[str, str]:
+        """Names of arguments and variables, moved out of the way of the result's columns."""
+        taken = {*self.tables.key_names, self.tables.names.score}
+        return {name + "_argument": quote(_free(name, taken)) for name in ("threshold", "hits")}
+
     def _argument_names(self) -> list[str]:
-        """Named after the fields, moved out of the way of the result's columns and the other arguments."""
-        taken = {*(name.lower() for name in self.tables.key_names), self.tables.names.score, "threshold", "hits"}
-        names = []
-        for field in self.tables.record.options.fields:
-            name = field.name
-            while name.lower() in taken:
-                name += "_"
-            taken.add(name.lower())
-            names.append(quote(name[:60]))
-        return names
+        """Named after the fields."""
+        taken = {*self.tables.key_names, self.tables.names.score}
+        taken |= {_free(name, taken) for name in ("threshold", "hits")}
+        return [quote(_free(field.name, taken)) for field in self.tables.record.options.fields]
 
     def _field_value(self, number: int) -> str:
         field = self.tables.record.options.fields[number]
@@ -273,7 +273,13 @@ def source_text(field: Field, alias: str) -> str:
 def _analysed(field: Field, argument: str) -> str:
     words = str(field.unit == "words")
     rest = f"{literal(field.normaliser)}, {words}, {field.size}, {field.bits}, {field.sample}, key"
-    return f"dbsim_analyse({argument}, {rest})"
+    return f'dbsim_analyse({argument} COLLATE "C", {rest})'
+
+
+def _free(name: str, taken: set[str]) -> str:
+    while identifier(name) in taken:
+        name += "_"
+    return identifier(name)
 
 
 def _double(value: float) -> str:

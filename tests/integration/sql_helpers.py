@@ -11,10 +11,11 @@ from sqlalchemy import text
 import dbsim
 from tests.conftest import SECRET
 
-WORDS = (
+SENTENCE = (
     "database index table row column query plan cache page disk memory thread lock commit rollback snapshot version "
     "straße Ärger naïve café 東京 данные ﬁne ½ İstanbul größer"
-).split()
+)
+WORDS = SENTENCE.split()
 
 
 def documents(count: int, seed: int = 1) -> dict[int, str]:

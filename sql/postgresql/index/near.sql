@@ -1,5 +1,5 @@
 -- Rows near a signature, best first: the statement behind search and similar.
-CREATE FUNCTION {near}(question {signatures_view}, threshold double precision, hits integer)
+CREATE FUNCTION {near}(dbsim_question {signatures_view}, {threshold_argument} double precision, {hits_argument} integer)
 RETURNS TABLE ({key_types}, {score_name} double precision)
 LANGUAGE plpgsql STABLE SECURITY INVOKER SET search_path = pg_catalog, {home}, pg_temp AS {body}
 #variable_conflict use_column
@@ -11,7 +11,7 @@ BEGIN
         LIMIT {max_candidates}
     )
     SELECT {key}, {score_name} FROM (SELECT {key}, {score_of_question} AS {score_name} FROM candidates) AS scored
-    WHERE {score_name} >= coalesce({near_name}.threshold, {threshold})
-    ORDER BY {score_name} DESC, {key} LIMIT {near_name}.hits;
+    WHERE {score_name} >= coalesce({near_name}.{threshold_argument}, {threshold})
+    ORDER BY {score_name} DESC, {key} LIMIT {near_name}.{hits_argument};
 END
 {body}

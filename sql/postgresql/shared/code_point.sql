@@ -3,12 +3,15 @@ CREATE OR REPLACE FUNCTION dbsim_code_point(letter text) RETURNS integer
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $dbsim$
 DECLARE
     bytes bytea := convert_to(letter, 'UTF8');
+    length integer := octet_length(bytes);
+    code integer := get_byte(bytes, 0);
 BEGIN
-    RETURN CASE octet_length(bytes)
-        WHEN 1 THEN get_byte(bytes, 0)
-        WHEN 2 THEN (get_byte(bytes, 0) & 31) << 6 | (get_byte(bytes, 1) & 63)
-        WHEN 3 THEN (get_byte(bytes, 0) & 15) << 12 | (get_byte(bytes, 1) & 63) << 6 | (get_byte(bytes, 2) & 63)
-        ELSE (get_byte(bytes, 0) & 7) << 18 | (get_byte(bytes, 1) & 63) << 12 | (get_byte(bytes, 2) & 63) << 6
-            | (get_byte(bytes, 3) & 63) END;
+    IF length > 1 THEN
+        code := code & (127 >> length);  -- the bits of the first byte that do not tell the length
+        FOR place IN 1 .. length - 1 LOOP
+            code := code * 64 + (get_byte(bytes, place) & 63);
+        END LOOP;
+    END IF;
+    RETURN code;
 END
 $dbsim$

@@ -11,6 +11,6 @@ BEGIN
     IF current_setting('server_encoding') = 'UTF8' THEN
         RETURN string_to_array(joined, NULL);
     END IF;
-    RETURN ARRAY(SELECT found[1] FROM regexp_matches(joined, '\\3[0-7]{2}(?:\\2[0-7]{2})+|.', 'g') AS found);
+    RETURN ARRAY(SELECT one[1] FROM regexp_matches(joined, '\\3[0-7]{2}(?:\\2[0-7]{2})+|.', 'g') AS one);
 END
 $dbsim$

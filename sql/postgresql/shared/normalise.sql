@@ -2,6 +2,6 @@
 CREATE OR REPLACE FUNCTION dbsim_normalise(given text, profile text DEFAULT 'text') RETURNS text
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, {home}, pg_temp AS $dbsim$
 BEGIN
-    RETURN btrim(regexp_replace(dbsim_fold(given, profile), ' +', ' ', 'g'), ' ');
+    RETURN btrim(regexp_replace(dbsim_fold(given COLLATE "C", profile), ' +', ' ', 'g'), ' ');
 END
 $dbsim$

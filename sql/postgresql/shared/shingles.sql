@@ -2,7 +2,7 @@
 CREATE OR REPLACE FUNCTION dbsim_shingles(given text, profile text, words boolean, size integer) RETURNS text[]
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, {home}, pg_temp AS $dbsim$
 DECLARE
-    folded text := dbsim_fold(coalesce(given, ''), profile);
+    folded text := dbsim_fold(coalesce(given, '') COLLATE "C", profile);
     tokens text[] := CASE WHEN words THEN array_remove(string_to_array(folded, ' '), '')
                           ELSE dbsim_letters(folded, size - 1) END;
     gap text := CASE WHEN words THEN ' ' ELSE '' END;

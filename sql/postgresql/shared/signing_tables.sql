@@ -1,8 +1,8 @@
 -- What signing reads beside the text: data that Python fills in, so that it is never computed in two ways.
--- dbsim_unicode: code points first … last become prefix, then the character shift places on (if shift is not NULL),
+-- dbsim_unicode: code points first .. last become prefix, then the character shift places on (if shift is not NULL),
 -- then suffix; one that no row lists becomes a space. Text is UTF-8, or \nnn escapes of it in other encodings.
 CREATE TABLE IF NOT EXISTS dbsim_unicode (
-    profile text NOT NULL, first integer NOT NULL, last integer NOT NULL,
+    profile text COLLATE "C" NOT NULL, first integer NOT NULL, last integer NOT NULL,
     prefix text NOT NULL, shift integer, suffix text NOT NULL, PRIMARY KEY (profile, first)
 );
 -- dbsim_donor: where an empty part of a MinHash looks, in this order (parts are numbered from 1).
