@@ -137,15 +137,16 @@ class SearchEngine:
         """What two rows have in common; the signatures are the stored ones."""
         with searching(self.engine, self.backend) as own:
             stored = [self.query_of(own, key) for key in (a, b)]
-            fields: dict[Key, list[str]] = {}
-            for batch in self._source_texts(own, [a, b]):
-                fields |= zip(batch.keys, map(list, zip(*batch.columns, strict=True)), strict=True)
-        for key in (a, b):
-            if key not in fields:
-                raise self._unknown(key)
+            (key_a, texts_a), (key_b, texts_b) = (self._row(own, key) for key in (a, b))
         names = self.tables.key_names
-        shown = (public_key(names, a), public_key(names, b))
-        return explain(self.tables.record.options, shown, (fields[a], fields[b]), stored)
+        shown = (public_key(names, key_a), public_key(names, key_b))
+        return explain(self.tables.record.options, shown, (texts_a, texts_b), stored)
+
+    def _row(self, connection: Connection, key: Key) -> tuple[Key, list[str]]:
+        """The key as the table has it ("42" may have been asked for 42) and the text of every field."""
+        for batch in self._source_texts(connection, [key]):
+            return batch.keys[0], [column[0] for column in batch.columns]
+        raise self._unknown(key)
 
     def _unknown(self, key: Key) -> UnknownKey:
         shown = public_key(self.tables.key_names, key)
