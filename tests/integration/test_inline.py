@@ -74,7 +74,7 @@ def test_every_kind_of_change(database: dbsim.Database) -> None:
         "UPDATE articles SET id = id + 1000 WHERE id < 10",
         "DELETE FROM articles WHERE id > 1005",
         "INSERT INTO articles VALUES (12, 'x y z'), (2000, 'x y z') ON CONFLICT (id) DO UPDATE SET body = 'conflict'",
-        "WITH gone AS (DELETE FROM articles WHERE id = 14 RETURNING body) INSERT INTO articles SELECT 9, body FROM gone",
+        "WITH x AS (DELETE FROM articles WHERE id = 14 RETURNING body) INSERT INTO articles SELECT 9, body FROM x",
         "UPDATE articles SET body = NULL WHERE id = 16",
         "UPDATE articles SET body = body WHERE false",
     ]
