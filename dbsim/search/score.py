@@ -35,5 +35,5 @@ def score(
 
 
 def _number(value: float) -> ColumnElement[float]:
-    """Not a bare literal: PostgreSQL would add them up as decimal numbers, with other last bits than SQLite."""
+    """In binary, on PostgreSQL too, where 0.1 is a decimal: so 0.1 + 0.2 has the same last bit on every engine."""
     return cast(literal_column(repr(float(value))), Double)

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from dbsim.hashing.fingerprint import random_prime
+from dbsim.hashing.fingerprint import random_primes
 from dbsim.hashing.minhash import donor_order, field_order
 from dbsim.store.catalogue import IndexRecord
 from dbsim.text.normalise import UNICODE_VERSION, Replaced, replaced_ranges
@@ -20,9 +20,9 @@ def fill(connection: Connection, record: IndexRecord) -> None:
     options = record.options
     _fill_unicode(connection)
     _fill_donors(connection, options.plan.positions)
-    _set(connection, record.name, "prime", [random_prime(record.secret)])
+    _set(connection, record.name, "primes", list(random_primes(record.secret)))
     if len(options.fields) > 1:
-        order = field_order(tuple(field.weight for field in options.fields), options.plan.positions)
+        order = field_order(tuple(field.weight for field in options.fields), options.plan)
         _set(connection, record.name, "choices", order.ravel().tolist())
 
 
@@ -31,7 +31,7 @@ def forget(connection: Connection, name: str) -> None:
 
 
 def filled(connection: Connection, name: str) -> bool:
-    statement = "SELECT count(*) FROM dbsim_constant WHERE (index_name, name) IN ((%s, 'prime'), ('', %s))"
+    statement = "SELECT count(*) FROM dbsim_constant WHERE (index_name, name) IN ((%s, 'primes'), ('', %s))"
     return bool(connection.exec_driver_sql(statement, (name, UNICODE_MARK)).scalar_one() == 2)
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
-from sqlalchemy import Connection, Engine, Table, insert, select
+from sqlalchemy import Connection, Engine, Table, insert, inspect, select
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.schema import CreateTable, DropTable
 
 from dbsim.errors import IndexExists, InvalidOption, UnknownName
@@ -17,13 +19,14 @@ from dbsim.store import catalogue
 from dbsim.store.backend import Backend
 from dbsim.store.reading import key_columns, source_rows, texts
 from dbsim.store.source import Source
-from dbsim.store.surface import SUFFIXES
 from dbsim.store.tables import IndexTables
 from dbsim.store.transactions import read, write
 from dbsim.text.normalise import UNICODE_VERSION
 from dbsim.text.tokens import TokenHasher
 
 TableHook = Callable[[Connection, Table], None]  # after CREATE TABLE, e.g. Citus' create_distributed_table
+# dbsim_a_k0 belongs to index a
+DERIVED = re.compile(r"_(queue|pairs|buckets|groups|signatures|fingerprint|pkey|k\d+)$")
 SAMPLE = 500  # rows from each end of the table
 SHORT = 12  # words: in shorter texts one changed word spoils most 3-word shingles, so characters are compared
 
@@ -46,7 +49,12 @@ def create(
     record = read(engine, backend, lambda c: _record(c, backend, asked, source, secret))
     if record.options.inline:
         read(engine, backend, lambda c: backend.require_inline(c, IndexTables(record), source))
-    write(engine, backend, lambda c: _create(c, backend, IndexTables(record), after_create_table))
+    try:
+        write(engine, backend, lambda c: _create(c, backend, IndexTables(record), after_create_table))
+    except IntegrityError:  # made by somebody else since we looked
+        if not _same_exists(engine, backend, asked, given):
+            raise
+        return False
     return True
 
 
@@ -90,7 +98,7 @@ def find_source(connection: Connection, backend: Backend, table: str, schema: st
 
 
 def _check_name(name: str) -> None:
-    if not name or name in catalogue.RESERVED or name.endswith(tuple(f"_{suffix}" for suffix in SUFFIXES)):
+    if not name or name.lower() in catalogue.RESERVED or DERIVED.search(name.lower()):
         raise InvalidOption(f"an index cannot be called {name!r}: dbsim needs that name itself, choose another")
     if "\0" in name:
         raise InvalidOption("an index name cannot contain a NUL character")
@@ -154,6 +162,8 @@ def _create(
 ) -> None:
     catalogue.add(connection, tables.record)
     for table in (backend.stored_table(tables), tables.queue):
+        if inspect(connection).has_table(table.name):
+            raise InvalidOption(f"there is a table {table.name!r} already: choose another name for the index")
         connection.execute(CreateTable(table))
         if after_create_table is not None:
             after_create_table(connection, table)

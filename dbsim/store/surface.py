@@ -11,7 +11,6 @@ from dbsim.store.identifiers import identifier, literal, quote
 from dbsim.store.tables import IndexTables
 
 PAIRS, BUCKETS, STATUS = "pairs", "buckets", "dbsim_status"
-SUFFIXES = ("queue", PAIRS, BUCKETS, "groups", "signatures")  # names that belong to an index: no other may end so
 Jaccard = Callable[[Field, int, str, str], str]  # field, its number, two aliases → a SQL expression
 
 

@@ -3,27 +3,36 @@ CREATE OR REPLACE FUNCTION dbsim_minhash_1(features bigint[], positions integer)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, {home}, pg_temp AS $dbsim$
 DECLARE
     minima bigint[] := array_fill(NULL::bigint, ARRAY[positions]);
-    dense bigint[];
+    dense bigint[] := minima;
     feature bigint;
     place integer;
-    found dbsim_donor;
+    donor dbsim_donor;
 BEGIN
-    FOREACH feature IN ARRAY features LOOP
-        place := ((feature >> 31) * positions >> 31) + 1;
-        IF minima[place] IS NULL OR feature < minima[place] THEN
-            minima[place] := feature;
-        END IF;
-    END LOOP;
-    IF cardinality(features) = 0 OR array_position(minima, NULL) IS NULL THEN
+    IF cardinality(features) = 0 THEN
         RETURN minima;
     END IF;
-    dense := minima;
-    FOR found IN
+    FOR chance IN 0 .. 3 LOOP  -- the range is cut by the high lane; what stays empty gets features by other bits
+        FOREACH feature IN ARRAY features LOOP
+            place := CASE chance
+                WHEN 0 THEN feature >> 31
+                WHEN 1 THEN feature & 2147483647
+                WHEN 2 THEN (feature >> 31) # (feature & 2147483647)
+                ELSE (feature & 2147483647) * {mix_1} & 2147483647 END * positions >> 31;
+            IF minima[place + 1] IS NULL AND (dense[place + 1] IS NULL OR feature < dense[place + 1]) THEN
+                dense[place + 1] := feature;
+            END IF;
+        END LOOP;
+        minima := dense;
+        IF array_position(minima, NULL) IS NULL THEN
+            RETURN minima;
+        END IF;
+    END LOOP;
+    FOR donor IN
         SELECT d.* FROM dbsim_donor AS d WHERE d.positions = dbsim_minhash_1.positions AND minima[d.part] IS NULL
     LOOP
-        FOREACH place IN ARRAY found.donors LOOP
+        FOREACH place IN ARRAY donor.donors LOOP
             IF minima[place] IS NOT NULL THEN
-                dense[found.part] := minima[place];
+                dense[donor.part] := minima[place];
                 EXIT;
             END IF;
         END LOOP;
