@@ -110,13 +110,15 @@ class Database:
         normaliser: str | None = None,
         bits: int = 0,
         triggers: bool = True,
+        inline: bool = False,
         secret: bytes | None = None,
     ) -> Index:
         """An index on a table; the same call again changes nothing.
 
         `columns` as a list are joined to one text, as {"title": 0.3, "body": 0.7} they are weighted fields. Runs of
         `words` or of `characters` are compared; left open, the table's texts decide, as they do for `bits`.
-        `triggers=False` leaves the table untouched: then every `sync` compares all rows.
+        `triggers=False` leaves the table untouched: then every `sync` compares all rows. `inline=True` (PostgreSQL) has
+        the database sign changed rows in the transaction that writes them: found at once, no worker.
         """
         self._require_schema()
         if words is not None and characters is not None:
@@ -138,9 +140,10 @@ class Database:
             rows=rows,
             keys=keys,
             triggers=triggers,
+            inline=inline,
         )
         chosen = {"threshold": threshold, "recall": recall, "family": family, "rows": rows, "keys": keys}
-        given = ["table", "schema", "triggers", *(option for option, value in chosen.items() if value)]
+        given = ["table", "schema", "triggers", "inline", *(option for option, value in chosen.items() if value)]
         create(self.engine, self._backend, options, given, secret, self._after_create_table)
         return self.index(name)
 

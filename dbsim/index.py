@@ -11,10 +11,12 @@ from dbsim.errors import DbsimError, InvalidOption
 from dbsim.options import IndexOptions, describe_columns
 from dbsim.search.candidates import Where
 from dbsim.search.engine import MAX_CANDIDATES, Bounds, SearchEngine
+from dbsim.search.explain import Explanation
 from dbsim.search.results import Results
 from dbsim.store import catalogue, status
 from dbsim.store.backend import Backend
 from dbsim.store.compare import Comparison, Differences
+from dbsim.store.inline import set_inline
 from dbsim.store.reading import key_columns
 from dbsim.store.source import Key
 from dbsim.store.sync import Progress, SyncReport, Worker
@@ -37,9 +39,12 @@ class Index:
             )
         self._engine = engine
         self._backend = backend
+        self._take(record)
+
+    def _take(self, record: catalogue.IndexRecord) -> None:
         self._tables = IndexTables(record)
         self._signer = record.options.signer(record.secret)
-        self._search = SearchEngine(engine, backend, self._tables, self._signer)
+        self._search = SearchEngine(self._engine, self._backend, self._tables, self._signer)
 
     def __repr__(self) -> str:
         return f"<dbsim index {self.name!r} on {self.options.table!r}>"
@@ -71,6 +76,13 @@ class Index:
         while not stop():
             self._backend.wait(self._engine, self._tables, poll)
             worker.run()
+
+    def set_inline(self, on: bool = True, *, progress: Progress = _quiet) -> SyncReport:
+        """PostgreSQL: sign in the writing transaction (True) or through the queue (False), then bring up to date."""
+        set_inline(self._engine, self._backend, self.name, on)
+        record = read(self._engine, self._backend, lambda c: catalogue.load(c, self.name))
+        self._take(record)
+        return self.sync(progress=progress)
 
     def worker(self, progress: Progress = _quiet) -> Worker:
         return Worker(self._engine, self._backend, self._tables, self._signer, progress)
@@ -165,6 +177,10 @@ class Index:
         """The search as a SQLAlchemy selectable with the key columns and `score`, to join with your own tables."""
         (query,) = self._search.sign([self._by_field(text)])
         return self._search.match(query, self._bounds(threshold, limit, max_candidates), where)
+
+    def explain(self, a: Any, b: Any) -> Explanation:
+        """Why two rows are, or are not, near-duplicates: keys and shingles in common, estimate and exact value."""
+        return self._search.explain(self.key(a), self.key(b))
 
     def texts(self, keys: Sequence[Any]) -> list[str | None]:
         """The indexed text of rows of the table, in the order of the keys; None for one that is gone."""

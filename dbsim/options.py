@@ -79,6 +79,7 @@ class IndexOptions:
     rows: int = 0
     keys: int = 0
     triggers: bool = True
+    inline: bool = False  # PostgreSQL: the trigger signs, in the transaction that writes
 
     def __post_init__(self) -> None:
         if not self.fields:
@@ -96,6 +97,8 @@ class IndexOptions:
             raise InvalidOption(f"{self.rows} rows per key are not possible: use 1 to 128")
         if bool(self.rows) != bool(self.keys):
             raise InvalidOption("give both rows and keys, or neither to have them follow from threshold and recall")
+        if self.inline and not self.triggers:
+            raise InvalidOption("an inline index is kept by its triggers: leave out inline or allow triggers")
 
     def with_plan(self) -> IndexOptions:
         """Family name completed, rows and keys filled in from threshold and recall unless they were given."""
@@ -133,7 +136,7 @@ class IndexOptions:
     def differences(self, asked: IndexOptions, given: Sequence[str]) -> list[str]:
         """What `asked` wants otherwise; only options the user named (`given`) count, the rest was chosen for them."""
         found = []
-        for name in ("table", "schema", "family", "threshold", "recall", "rows", "keys", "triggers"):
+        for name in ("table", "schema", "family", "threshold", "recall", "rows", "keys", "triggers", "inline"):
             mine, theirs = getattr(self, name), getattr(asked, name)
             if name in given and theirs is not None and mine != theirs:
                 found.append(f"{name} is {mine!r}, not {theirs!r}")

@@ -107,6 +107,7 @@ def _integer(name: str, value: Any) -> int:
 @click.option("--characters", type=int, help="Compare runs of so many characters.")
 @click.option("--normaliser", help="text, german (ä→ae) or digits.")
 @click.option("--bits", type=int, default=0, help="Length of the filters.")
+@click.option("--inline", is_flag=True, help="PostgreSQL: sign rows in the transaction that writes them; no worker.")
 @click.option("--no-triggers", is_flag=True, help="Leave the table untouched; every sync then compares all rows.")
 def create(db: str, name: str, table: str, columns: tuple[str, ...], no_triggers: bool, **options: Any) -> None:
     """Create an index on a table of yours. Repeating the same call changes nothing."""
@@ -119,7 +120,7 @@ def create(db: str, name: str, table: str, columns: tuple[str, ...], no_triggers
         f"index {name!r} on {made.table} ({describe_columns(made.fields)}): {made.keys} keys of {made.rows} rows, "
         + ", ".join(f"{field.size} {field.unit} and {field.bits} bits for {field.name}" for field in made.fields)
     )
-    click.echo(f"next: dbsim sync {db} {name}")
+    click.echo(f"next: dbsim sync {db} {name}" + (" (once, for the rows that are there)" if made.inline else ""))
 
 
 @click.command()
@@ -134,6 +135,8 @@ def sync(db: str, name: str, follow: bool, reconcile: bool) -> None:
         report = index.sync(reconcile=reconcile, progress=progress)
     if report.triggers_restored:
         err.print(f"[yellow]{len(report.triggers_restored)} missing triggers were installed again")
+    if report.views_restored:
+        err.print(f"[yellow]{len(report.views_restored)} missing views or functions were created again")
     done = f"{report.filled} rows read, {report.changed} changes worked off"
     if report.compared:
         done += f", {report.compared} rows compared and {report.repaired} repaired"
@@ -141,6 +144,17 @@ def sync(db: str, name: str, follow: bool, reconcile: bool) -> None:
     if follow:
         click.echo("following; stop with Ctrl-C", err=True)
         index.follow()
+
+
+@click.command()
+@database_argument
+@index_argument
+@click.option("--off", is_flag=True, help="Back to the queue, which `dbsim sync` works off.")
+def inline(db: str, name: str, off: bool) -> None:
+    """PostgreSQL: have the database sign changed rows in the transaction that writes them, with no worker."""
+    with progress_bar() as progress:
+        opened(db).index(name).set_inline(not off, progress=progress)
+    click.echo(f"index {name!r} is " + ("queued: changes wait for `dbsim sync`" if off else "inline: no worker needed"))
 
 
 @click.command()
@@ -206,4 +220,4 @@ def drop(db: str, name: str) -> None:
     click.echo(f"index {name!r} is dropped")
 
 
-COMMANDS = (create, sync, status, check, drop)
+COMMANDS = (create, sync, inline, status, check, drop)

@@ -13,6 +13,7 @@ from sqlalchemy.sql.visitors import replacement_traverse
 from dbsim.errors import InvalidOption, UnknownKey
 from dbsim.hashing.signer import Signer
 from dbsim.search.candidates import Statements, Where, bound_parameters, many_parameters, parameters, self_parameters
+from dbsim.search.explain import Explanation, explain
 from dbsim.search.query import Query
 from dbsim.search.results import Hit, Results
 from dbsim.store.backend import Backend
@@ -125,8 +126,7 @@ class SearchEngine:
             return self._stored_query(tuple(row)[width:])
         for batch in self._source_texts(connection, [key]):
             return Query.of(self.signer.sign(batch.columns))[0]
-        shown = public_key(self.tables.key_names, key)
-        raise UnknownKey(f"table {self.tables.record.options.table!r} has no row with the key {shown!r}")
+        raise self._unknown(key)
 
     def texts(self, keys: Sequence[Key]) -> list[str | None]:
         """The joined text of rows of the source; None for one that is gone."""
@@ -136,6 +136,25 @@ class SearchEngine:
                 for batch in self._source_texts(own, some):
                     found |= zip(batch.keys, map("\n".join, zip(*batch.columns, strict=True)), strict=True)
         return [found.get(key) for key in keys]
+
+    def explain(self, a: Key, b: Key) -> Explanation:
+        """What two rows have in common; the signatures are the stored ones."""
+        with searching(self.engine, self.backend) as own:
+            stored = [self.query_of(own, key) for key in (a, b)]
+            (key_a, texts_a), (key_b, texts_b) = (self._row(own, key) for key in (a, b))
+        names = self.tables.key_names
+        shown = (public_key(names, key_a), public_key(names, key_b))
+        return explain(self.tables.record.options, shown, (texts_a, texts_b), stored)
+
+    def _row(self, connection: Connection, key: Key) -> tuple[Key, list[str]]:
+        """The key as the table has it ("42" may have been asked for 42) and the text of every field."""
+        for batch in self._source_texts(connection, [key]):
+            return batch.keys[0], [column[0] for column in batch.columns]
+        raise self._unknown(key)
+
+    def _unknown(self, key: Key) -> UnknownKey:
+        shown = public_key(self.tables.key_names, key)
+        return UnknownKey(f"table {self.tables.record.options.table!r} has no row with the key {shown!r}")
 
     def _source_texts(self, connection: Connection, keys: Sequence[Key]) -> Iterator[Texts]:
         query = source_rows(self.backend, self.tables).where(among(key_columns(self.tables.source, self.tables), keys))

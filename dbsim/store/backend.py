@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any, Protocol
 
-from sqlalchemy import ColumnElement, Connection, Engine, FromClause
+from sqlalchemy import ColumnElement, Connection, Engine, FromClause, Table
 
 from dbsim.errors import DbsimError
 from dbsim.hashing.signer import Signatures
@@ -69,6 +69,28 @@ class Backend(Protocol):
 
     def wait(self, engine: Engine, tables: IndexTables, seconds: float) -> None:
         """Sleep until the application writes, or for so long."""
+
+    # ── what people see from SQL ──
+    def stored_table(self, tables: IndexTables) -> Table:
+        """The signature table as it is created; it may have columns that only SQL reads."""
+
+    def require_inline(self, connection: Connection, tables: IndexTables, source: Source) -> None:
+        """Refuse an inline index where the database cannot sign, with the reason."""
+
+    def create_surface(self, connection: Connection, tables: IndexTables) -> None:
+        """Views and functions of an index; idempotent."""
+
+    def drop_surface(self, connection: Connection, tables: IndexTables) -> None:
+        """Remove them; idempotent."""
+
+    def missing_surface(self, connection: Connection, tables: IndexTables) -> list[str]:
+        """Names of views and functions that should exist and do not."""
+
+    def show_status(self, connection: Connection, indexes: Sequence[IndexTables]) -> None:
+        """The view dbsim_status over these indexes; after the last one, nothing of dbsim's stays in SQL."""
+
+    def settle(self, engine: Engine) -> None:
+        """Wait until every transaction that is writing now has ended."""
 
     # ── transactions ──
     def open(self, engine: Engine) -> Connection:

@@ -147,6 +147,10 @@ def set_state(connection: Connection, name: str, state: str) -> None:
     connection.execute(update(index_table).where(index_table.c.name == name).values(state=state))
 
 
+def set_options(connection: Connection, options: IndexOptions) -> None:
+    connection.execute(update(index_table).where(index_table.c.name == options.name).values(options=options.to_json()))
+
+
 def set_listening(connection: Connection, name: str, listening: bool) -> None:
     connection.execute(update(index_table).where(index_table.c.name == name).values(listening=listening))
 

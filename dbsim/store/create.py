@@ -25,7 +25,8 @@ from dbsim.text.normalise import UNICODE_VERSION
 from dbsim.text.tokens import TokenHasher
 
 TableHook = Callable[[Connection, Table], None]  # after CREATE TABLE, e.g. Citus' create_distributed_table
-DERIVED = re.compile(r"_(queue|fingerprint|pkey|k\d+)$")  # dbsim_a_k0 belongs to index a
+# dbsim_a_k0 belongs to index a
+DERIVED = re.compile(r"_(queue|pairs|buckets|groups|signatures|fingerprint|pkey|k\d+)$")
 SAMPLE = 500  # rows from each end of the table
 SHORT = 12  # words: in shorter texts one changed word spoils most 3-word shingles, so characters are compared
 
@@ -46,6 +47,8 @@ def create(
     if _same_exists(engine, backend, asked, given):
         return False
     record = read(engine, backend, lambda c: _record(c, backend, asked, source, secret))
+    if record.options.inline:
+        read(engine, backend, lambda c: backend.require_inline(c, IndexTables(record), source))
     try:
         write(engine, backend, lambda c: _create(c, backend, IndexTables(record), after_create_table))
     except IntegrityError:  # made by somebody else since we looked
@@ -62,11 +65,24 @@ def drop(engine: Engine, backend: Backend, name: str) -> None:
         tables = IndexTables(catalogue.load(connection, name))
         if tables.record.options.triggers:
             backend.drop_triggers(connection, tables)
+        backend.drop_surface(connection, tables)
+        catalogue.remove(connection, name)
+        show_status(connection, backend)
         for table in (tables.queue, tables.signatures):
             connection.execute(DropTable(table, if_exists=True))
-        catalogue.remove(connection, name)
 
     write(engine, backend, work)
+
+
+def show(connection: Connection, backend: Backend, tables: IndexTables) -> None:
+    """Views and functions for SQL; before the triggers, which may sign with them."""
+    backend.create_surface(connection, tables)
+    show_status(connection, backend)
+
+
+def show_status(connection: Connection, backend: Backend) -> None:
+    names = catalogue.names(connection)
+    backend.show_status(connection, [IndexTables(catalogue.load(connection, name)) for name in names])
 
 
 def find_source(connection: Connection, backend: Backend, table: str, schema: str | None) -> Source:
@@ -145,7 +161,7 @@ def _create(
     connection: Connection, backend: Backend, tables: IndexTables, after_create_table: TableHook | None
 ) -> None:
     catalogue.add(connection, tables.record)
-    for table in (tables.signatures, tables.queue):
+    for table in (backend.stored_table(tables), tables.queue):
         if inspect(connection).has_table(table.name):
             raise InvalidOption(f"there is a table {table.name!r} already: choose another name for the index")
         connection.execute(CreateTable(table))
@@ -153,6 +169,7 @@ def _create(
             after_create_table(connection, table)
     for size in {field.bits for field in tables.record.options.fields}:
         _add_cardinalities(connection, size)
+    show(connection, backend, tables)
     if tables.record.options.triggers:
         backend.create_triggers(connection, tables)
 

@@ -17,6 +17,7 @@ from sqlalchemy import (
     Double,
     Engine,
     FromClause,
+    Table,
     Text,
     bindparam,
     cast,
@@ -31,11 +32,13 @@ from sqlalchemy.exc import DBAPIError
 from dbsim.errors import DatabaseUnavailable, DbsimError, InvalidOption, StatementRejected
 from dbsim.hashing.bloom import ROUNDING
 from dbsim.hashing.signer import Signatures
-from dbsim.resources import sql
+from dbsim.resources import filled, sql
 from dbsim.store import catalogue
+from dbsim.store import postgresql_install as install
 from dbsim.store.backend import GONE
 from dbsim.store.binary_copy import binary_rows
 from dbsim.store.identifiers import dollar_tag, identifier, literal, quote
+from dbsim.store.postgresql_surface import PostgreSQLSurface, require_stable_text, why_not_in_sql
 from dbsim.store.source import Key, Source, Unindexable
 from dbsim.store.tables import IndexTables
 
@@ -132,7 +135,7 @@ class PostgreSQL:
         name = tables.record.name
         function = quote(home, identifier("dbsim", name, "changed"))
         key = tables.key_names
-        parts = {
+        parts: dict[str, Any] = {
             "function": function,
             "queue": quote(home, tables.queue.name),
             "queue_literal": literal(quote(home, tables.queue.name)),
@@ -144,7 +147,11 @@ class PostgreSQL:
             "key_array": "ARRAY[" + ", ".join(literal(column) for column in key) + "]::name[]",
             "key_count": str(len(key)),
         }
-        statement = sql("postgresql", "queue_function").format(**parts, body=dollar_tag(parts.values()))
+        parts["queue_changes"] = filled(sql("postgresql", "queue_changes"), parts)
+        parts["body"] = dollar_tag([*map(str, parts.values()), *tables.record.options.columns])
+        statement = filled(sql("postgresql", "queue_function"), parts)
+        if tables.record.options.inline:
+            statement = install.inline_function(self._surface(connection, tables), parts)
         self._run(connection, f"SET LOCAL lock_timeout = '{TRIGGER_LOCK}'")
         self._run(connection, statement)
         self._run(connection, f"REVOKE ALL ON FUNCTION {function}() FROM PUBLIC")
@@ -244,6 +251,35 @@ class PostgreSQL:
     def _channel(self, tables: IndexTables) -> str:
         return identifier("dbsim", tables.record.name)
 
+    # ── what people see from SQL ──
+    def stored_table(self, tables: IndexTables) -> Table:
+        return tables.signatures
+
+    def require_inline(self, connection: Connection, tables: IndexTables, source: Source) -> None:
+        reason = why_not_in_sql(tables, install.encoding(connection))
+        if reason:
+            raise InvalidOption(f"an inline index signs in SQL, but {reason}: leave it queued and sync")
+        require_stable_text(source.columns, tables.record.options.columns)
+
+    def create_surface(self, connection: Connection, tables: IndexTables) -> None:
+        install.create(connection, self._surface(connection, tables))
+
+    def drop_surface(self, connection: Connection, tables: IndexTables) -> None:
+        install.drop(connection, self._surface(connection, tables))
+
+    def missing_surface(self, connection: Connection, tables: IndexTables) -> list[str]:
+        return install.missing(connection, self._surface(connection, tables))
+
+    def show_status(self, connection: Connection, indexes: Sequence[IndexTables]) -> None:
+        parts = [self._surface(connection, tables).status_part(list(self._events(tables))) for tables in indexes]
+        install.show_status(connection, quote(self._home(connection)), parts)
+
+    def settle(self, engine: Engine) -> None:
+        install.settle(engine)
+
+    def _surface(self, connection: Connection, tables: IndexTables) -> PostgreSQLSurface:
+        return PostgreSQLSurface(tables, quote(self._home(connection)), self.jaccard)
+
     # ── transactions ──
     def open(self, engine: Engine) -> Connection:
         # an application's engine may be set to AUTOCOMMIT, in which no transaction would be one
@@ -256,6 +292,7 @@ class PostgreSQL:
         self._run(connection, "SET LOCAL row_security = off")
 
     def lock_keys(self, connection: Connection, tables: IndexTables, keys: Iterable[Key]) -> None:
+        install.close_gate(connection, tables.record.name)
         stripes = sorted({zlib.crc32(repr(key).encode()) % STRIPES for key in keys})
         space = zlib.crc32(f"dbsim {self._home(connection)} {tables.record.name}".encode()) - 2**31
         connection.exec_driver_sql(

@@ -8,12 +8,16 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from sqlalchemy import (
+    BigInteger,
+    Column,
     ColumnElement,
     Connection,
     Engine,
     FromClause,
     LargeBinary,
+    MetaData,
     Row,
+    Table,
     Text,
     bindparam,
     cast,
@@ -30,6 +34,15 @@ from dbsim.resources import sql
 from dbsim.store.backend import GONE
 from dbsim.store.identifiers import identifier, quote
 from dbsim.store.source import Key, Source, Unindexable
+from dbsim.store.sqlite_surface import (
+    drop_statements,
+    status_statements,
+    view_names,
+    view_statements,
+    word_names,
+    words_of,
+)
+from dbsim.store.surface import STATUS
 from dbsim.store.tables import IndexTables
 
 POLL_SECONDS = 0.2
@@ -172,6 +185,36 @@ class SQLite:
     def wait(self, engine: Engine, tables: IndexTables, seconds: float) -> None:
         time.sleep(min(POLL_SECONDS, seconds))
 
+    # ── what people see from SQL ──
+    def stored_table(self, tables: IndexTables) -> Table:
+        words = [name for names in word_names(tables) for name in names]
+        table = tables.signatures.to_metadata(MetaData())
+        for name in words:
+            table.append_column(Column(name, BigInteger))
+        return table
+
+    def require_inline(self, connection: Connection, tables: IndexTables, source: Source) -> None:
+        raise InvalidOption("inline indexes need PostgreSQL, which can sign in SQL: on SQLite leave it queued and sync")
+
+    def create_surface(self, connection: Connection, tables: IndexTables) -> None:
+        for statement in view_statements(tables):
+            connection.exec_driver_sql(statement)
+
+    def drop_surface(self, connection: Connection, tables: IndexTables) -> None:
+        for statement in drop_statements(tables):
+            connection.exec_driver_sql(statement)
+
+    def missing_surface(self, connection: Connection, tables: IndexTables) -> list[str]:
+        there = set(connection.exec_driver_sql("SELECT name FROM sqlite_master WHERE type = 'view'").scalars())
+        return [name for name in (*view_names(tables), STATUS) if name not in there]
+
+    def show_status(self, connection: Connection, indexes: Sequence[IndexTables]) -> None:
+        for statement in status_statements(indexes, [self._trigger_names(tables) for tables in indexes]):
+            connection.exec_driver_sql(statement)
+
+    def settle(self, engine: Engine) -> None:
+        """The write lock lets nobody else write."""
+
     # ── transactions ──
     def open(self, engine: Engine) -> Connection:
         return engine.connect()
@@ -211,9 +254,11 @@ class SQLite:
     def insert(self, connection: Connection, tables: IndexTables, keys: Sequence[Key], rows: Signatures) -> None:
         if not keys:
             return
-        width = len(tables.signatures.columns)
+        words = words_of(rows.filters)
+        width = len(tables.signatures.columns) + len(words[0])
         statement = f"INSERT INTO {quote(tables.signatures.name)} VALUES ({', '.join('?' * width)})"
-        connection.exec_driver_sql(statement, [(*key, *row) for key, row in zip(keys, rows.as_tuples(), strict=True)])
+        values = [(*key, *row, *own) for key, row, own in zip(keys, rows.as_tuples(), words, strict=True)]
+        connection.exec_driver_sql(statement, values)
 
     def finish_filling(self, connection: Connection, tables: IndexTables) -> None:
         connection.exec_driver_sql(f"ANALYZE {quote(tables.signatures.name)}")
@@ -234,7 +279,7 @@ class SQLite:
         if _PREPARED not in info:
             raw = connection.connection.dbapi_connection
             assert isinstance(raw, sqlite3.Connection)
-            raw.create_function("dbsim_jaccard", 5, _jaccard, deterministic=True)
+            register(raw)
             info[_PREPARED] = True
 
     def jaccard(
@@ -251,6 +296,11 @@ class SQLite:
         rows = func.json_each(bindparam(parameter, type_=Text)).table_valued("value", name="json")
         values = [func.json_extract(rows.c.value, f"$.{name}").label(name) for name in (*integers, *texts)]
         return select(*values).cte(parameter)
+
+
+def register(raw: sqlite3.Connection) -> None:
+    """dbsim's functions on a connection: dbsim_jaccard(bits, count, other bits, other count, length of the filter)."""
+    raw.create_function("dbsim_jaccard", 5, _jaccard, deterministic=True)
 
 
 def _jaccard(

@@ -98,6 +98,8 @@ def _problems(connection: Connection, backend: Backend, tables: IndexTables, fil
         found.append("not filled yet: run `dbsim sync`")
     if record.options.triggers and (missing := backend.missing_triggers(connection, tables)):
         found.append(f"{len(missing)} triggers are missing, changes go unnoticed: run `dbsim sync`")
+    if missing := backend.missing_surface(connection, tables):
+        found.append(f"{len(missing)} views or functions for SQL are missing ({missing[0]}, …): run `dbsim sync`")
     for name, share in fill.items():
         if share > SATURATED:
             found.append(f"the filters of {name!r} are {share:.0%} full, scores are coarse: create it with more bits")

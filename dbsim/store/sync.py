@@ -13,6 +13,7 @@ from dbsim.hashing.signer import Signer
 from dbsim.store import catalogue
 from dbsim.store.backend import Backend
 from dbsim.store.compare import Comparison
+from dbsim.store.create import show
 from dbsim.store.reading import after, key_columns, source_rows, texts
 from dbsim.store.refresh import refresh, rehearse, store
 from dbsim.store.rehearsal import Rehearsal
@@ -32,6 +33,7 @@ class SyncReport:
     compared: int = 0
     repaired: int = 0
     triggers_restored: list[str] = field(default_factory=list)
+    views_restored: list[str] = field(default_factory=list)
 
 
 @dataclass
@@ -47,11 +49,15 @@ class Worker:
     def run(self, *, compare: bool = False) -> SyncReport:
         """Restore triggers, fill, work off the queue; with `compare` also look at every row of the table."""
         report = SyncReport()
+        report.views_restored = self.restore_surface()
         triggers = self.tables.record.options.triggers
         if triggers and not compare:
             report.triggers_restored = self.restore_triggers()
         report.filled = self.fill()
         report.changed = self.drain()
+        if self.tables.record.options.inline:  # what was written while triggers had to queue is still to come
+            self.backend.settle(self.engine)
+            report.changed += self.drain()
         markers = read(self.engine, self.backend, lambda c: self.backend.markers(c, self.tables))
         if compare or markers or not triggers:
             found = self.reconcile()
@@ -70,6 +76,13 @@ class Worker:
     def _install(self, connection: Connection) -> None:
         self.backend.create_triggers(connection, self.tables)
         connection.execute(insert(self.tables.queue).values({}))
+
+    def restore_surface(self) -> list[str]:
+        """Create missing views and functions again."""
+        missing = read(self.engine, self.backend, lambda c: self.backend.missing_surface(c, self.tables))
+        if missing:
+            write(self.engine, self.backend, lambda c: show(c, self.backend, self.tables))
+        return missing
 
     # ── first filling ──
     def fill(self) -> int:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dbsim.text.arithmetic import Hashes, combine_runs
 from dbsim.text.normalise import fold
-from dbsim.text.tokens import TokenHasher, Tokens, offsets_of
+from dbsim.text.tokens import FILLER, TokenHasher, Tokens, offsets_of
 
 
 @dataclass(frozen=True)
@@ -55,6 +55,17 @@ class Analyser:
 
     def features(self, tokens: Tokens) -> Features:
         return shingles(tokens, self.size)
+
+    def shingles(self, text: str) -> list[str]:
+        """The shingles as text, each once, in text order: what `features` hashes, for people to read."""
+        words = fold(text, self.normaliser).decode().split()
+        if self.unit == "words":
+            tokens, gap = words, " "
+        else:
+            pad = FILLER * (self.size - 1)
+            tokens, gap = list(pad + FILLER.join(words) + pad) if words else [], ""
+        runs = (tokens[start : start + self.size] for start in range(max(len(tokens) - self.size + 1, 1)))
+        return list(dict.fromkeys(gap.join(run) for run in runs if run))
 
 
 def shingles(tokens: Tokens, size: int) -> Features:
