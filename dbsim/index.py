@@ -9,12 +9,18 @@ from sqlalchemy import Connection, Engine, Subquery, select
 
 from dbsim.errors import DbsimError, InvalidOption
 from dbsim.options import IndexOptions, describe_columns
+from dbsim.search.buckets import Limits
 from dbsim.search.candidates import Where
+from dbsim.search.dedupe import Deduplication, limited
+from dbsim.search.dedupe_options import GroupOptions, PairOptions
+from dbsim.search.duplicates import Duplicates, Pairs
 from dbsim.search.engine import MAX_CANDIDATES, Bounds, SearchEngine
+from dbsim.search.pairing import Workplace
 from dbsim.search.results import Results
 from dbsim.store import catalogue, status
 from dbsim.store.backend import Backend
 from dbsim.store.compare import Comparison, Differences
+from dbsim.store.create import TableHook
 from dbsim.store.reading import key_columns
 from dbsim.store.source import Key
 from dbsim.store.sync import Progress, SyncReport, Worker
@@ -29,7 +35,13 @@ _quiet: Progress = lambda stage, done, total: None  # noqa: E731
 class Index:
     """Near-duplicate search over one table. Made by `Database.create_index` or `Database.index`."""
 
-    def __init__(self, engine: Engine, backend: Backend, record: catalogue.IndexRecord) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        backend: Backend,
+        record: catalogue.IndexRecord,
+        after_create_table: TableHook | None = None,
+    ) -> None:
         if record.unicode_version != UNICODE_VERSION:
             raise DbsimError(
                 f"index {record.name!r} was built with Unicode {record.unicode_version}, this dbsim has "
@@ -40,6 +52,7 @@ class Index:
         self._tables = IndexTables(record)
         self._signer = record.options.signer(record.secret)
         self._search = SearchEngine(engine, backend, self._tables, self._signer)
+        self._after_create_table = after_create_table
 
     def __repr__(self) -> str:
         return f"<dbsim index {self.name!r} on {self.options.table!r}>"
@@ -59,18 +72,19 @@ class Index:
 
     # ── in step ──
     def sync(self, *, reconcile: bool = False, progress: Progress = _quiet) -> SyncReport:
-        """Bring the index up to date; `reconcile` compares every row with the table and needs no triggers."""
-        return self.worker(progress).run(compare=reconcile)
+        """Bring the index, and the groups if they are stored, up to date; `reconcile` compares every row."""
+        report = self.worker(progress).run(compare=reconcile)
+        self._deduplication(progress).keep_up()
+        return report
 
     def follow(
         self, *, stop: Callable[[], bool] = lambda: False, poll: float = 5.0, progress: Progress = _quiet
     ) -> None:
         """Keep up until `stop()`; PostgreSQL wakes it at once, otherwise it looks after `poll` seconds at most."""
-        worker = self.worker(progress)
-        worker.run()
+        self.sync(progress=progress)
         while not stop():
             self._backend.wait(self._engine, self._tables, poll)
-            worker.run()
+            self.sync(progress=progress)
 
     def worker(self, progress: Progress = _quiet) -> Worker:
         return Worker(self._engine, self._backend, self._tables, self._signer, progress)
@@ -163,6 +177,49 @@ class Index:
     def texts(self, keys: Sequence[Any]) -> list[str | None]:
         """The indexed text of rows of the table, in the order of the keys; None for one that is gone."""
         return self._search.texts([self.key(key) for key in keys])
+
+    # ── the whole table ──
+    def pairs(
+        self,
+        *,
+        threshold: float | None = None,
+        verify: bool = False,
+        limits: Limits | None = None,
+        progress: Progress = _quiet,
+    ) -> Pairs:
+        """All pairs of near-duplicate rows; `verify` compares the texts themselves, so that the score is exact."""
+        wanted = self.options.threshold if threshold is None else threshold
+        deduplication = self._deduplication(progress)
+        state = deduplication.pairs(self._pair_options(wanted, verify, limits))
+        return Pairs(deduplication.place, wanted, limited(state))
+
+    def duplicates(
+        self,
+        *,
+        by: str = "tight",
+        threshold: float | None = None,
+        verify: bool = False,
+        limits: Limits | None = None,
+        progress: Progress = _quiet,
+    ) -> Duplicates:
+        """Groups of near-duplicate rows, stored in dbsim_<index>_groups and kept up to date by `sync` from then on.
+
+        by="tight": every member reaches the threshold with the group's first row; "components": chains count;
+        "majorclust" and "average" lie in between. Asked again, only what changed is computed.
+        """
+        wanted = self.options.threshold if threshold is None else threshold
+        deduplication = self._deduplication(progress)
+        state = deduplication.groups(GroupOptions(by=by, threshold=wanted), self._pair_options(wanted, verify, limits))
+        return Duplicates(deduplication.place, limited(state))
+
+    def _deduplication(self, progress: Progress) -> Deduplication:
+        place = Workplace(self._engine, self._backend, self._tables, self._signer, progress)
+        return Deduplication(place, self._after_create_table)
+
+    def _pair_options(self, threshold: float, verify: bool, limits: Limits | None) -> PairOptions:
+        # pairs from the index's own threshold on are stored, so that asking for higher ones needs no new run
+        lowest = min(threshold, self.options.threshold)
+        return PairOptions(threshold=lowest, verify=verify, limits=limits or Limits())
 
     # ── helpers ──
     def key(self, value: Any) -> Key:

@@ -13,8 +13,9 @@ from sqlalchemy.schema import CreateTable, DropTable
 from dbsim.errors import IndexExists, InvalidOption, UnknownName
 from dbsim.hashing.bloom import cardinality, choose_size
 from dbsim.options import Field, IndexOptions
-from dbsim.store import catalogue
+from dbsim.store import catalogue, group_tables
 from dbsim.store.backend import Backend
+from dbsim.store.group_tables import GroupTables
 from dbsim.store.reading import key_columns, source_rows, texts
 from dbsim.store.source import Source
 from dbsim.store.tables import IndexTables
@@ -23,6 +24,7 @@ from dbsim.text.normalise import UNICODE_VERSION
 from dbsim.text.tokens import TokenHasher
 
 TableHook = Callable[[Connection, Table], None]  # after CREATE TABLE, e.g. Citus' create_distributed_table
+TABLE_SUFFIXES = tuple(f"_{suffix}" for suffix in ("queue", *group_tables.SUFFIXES))
 SAMPLE = 500  # rows from each end of the table
 SHORT = 12  # words: in shorter texts one changed word spoils most 3-word shingles, so characters are compared
 
@@ -54,6 +56,7 @@ def drop(engine: Engine, backend: Backend, name: str) -> None:
         tables = IndexTables(catalogue.load(connection, name))
         if tables.record.options.triggers:
             backend.drop_triggers(connection, tables)
+        group_tables.drop(connection, GroupTables(tables))
         for table in (tables.queue, tables.signatures):
             connection.execute(DropTable(table, if_exists=True))
         catalogue.remove(connection, name)
@@ -74,7 +77,7 @@ def find_source(connection: Connection, backend: Backend, table: str, schema: st
 
 
 def _check_name(name: str) -> None:
-    if not name or name in catalogue.RESERVED or name.endswith("_queue"):
+    if not name or name in catalogue.RESERVED or name.endswith(TABLE_SUFFIXES):
         raise InvalidOption(f"an index cannot be called {name!r}: dbsim needs that name itself, choose another")
     if "\0" in name:
         raise InvalidOption("an index name cannot contain a NUL character")

@@ -7,8 +7,10 @@ from collections.abc import Iterable
 from sqlalchemy import Connection, delete, insert
 
 from dbsim.hashing.signer import Signatures, Signer
+from dbsim.store import group_tables
 from dbsim.store.backend import Backend
 from dbsim.store.catalogue import quarantine_table
+from dbsim.store.group_tables import GroupTables
 from dbsim.store.reading import among, chunks, key_columns, source_rows, texts
 from dbsim.store.source import Key, key_json
 from dbsim.store.tables import IndexTables
@@ -19,11 +21,16 @@ def refresh(connection: Connection, backend: Backend, tables: IndexTables, signe
     done = 0
     wanted = list(keys)
     backend.lock_keys(connection, tables, wanted)
+    grouped = group_tables.exist(connection, backend, GroupTables(tables))
     for some in chunks(wanted, backend.key_batch):
         query = source_rows(backend, tables).where(among(key_columns(tables.source, tables), some))
+        if grouped:
+            group_tables.note_changes(connection, tables, some, -1)
         forget(connection, tables, some)
         for batch in texts(connection, backend, tables, query):
             store(connection, backend, tables, batch.keys, signer.sign(batch.columns), batch.failures)
+        if grouped:
+            group_tables.note_changes(connection, tables, some, 1)
         done += len(some)
     return done
 
