@@ -22,6 +22,7 @@ from dbsim.store.sync import Progress
 from dbsim.store.transactions import read, write
 
 SCHEMES = ("sqlite", "postgresql", "postgres", "postgresql+psycopg")
+FIRST_CONTACT = 2.0  # seconds of retries before a server that cannot be reached is reported
 BUSY_SECONDS = 30  # how long SQLite waits for another writer before dbsim's own retries begin
 
 
@@ -167,7 +168,7 @@ class Database:
 
     def _require_schema(self) -> None:
         if not self._checked:
-            self._read(lambda c: own_schema.require(c, self.url))
+            read(self.engine, self._backend, lambda c: own_schema.require(c, self.url), patience=FIRST_CONTACT)
             self._checked = True
 
     def _read(self, work: Any) -> Any:

@@ -14,6 +14,8 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+import dbsim
+
 LOG_SECONDS = 5.0
 database_argument = click.argument("db", metavar="DB")
 index_argument = click.argument("name", metavar="INDEX")
@@ -21,6 +23,13 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON."
 
 out = Console(highlight=False, soft_wrap=True)
 err = Console(stderr=True, highlight=False)
+
+
+def opened(db: str, *, create: bool = False) -> dbsim.Database:
+    """The database of a command, closed when the command ends."""
+    database = dbsim.open(db, create=create)
+    click.get_current_context().call_on_close(database.close)
+    return database
 
 
 def search_options(command: Callable[..., Any]) -> Callable[..., Any]:

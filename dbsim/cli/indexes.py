@@ -6,9 +6,9 @@ from typing import Any
 
 import click
 from rich.table import Table
+from rich.text import Text
 
-import dbsim
-from dbsim.cli.common import database_argument, err, index_argument, json_option, out, print_json, progress_bar
+from dbsim.cli.common import database_argument, err, index_argument, json_option, opened, out, print_json, progress_bar
 from dbsim.errors import InvalidOption
 from dbsim.options import Field, describe_columns
 from dbsim.store.source import public_key
@@ -108,7 +108,7 @@ def _integer(name: str, value: Any) -> int:
 def create(db: str, name: str, table: str, columns: tuple[str, ...], no_triggers: bool, **options: Any) -> None:
     """Create an index on a table of yours. Repeating the same call changes nothing."""
     common = {option: options.pop(option) for option in ("words", "characters", "normaliser", "bits")}
-    index = dbsim.open(db).create_index(
+    index = opened(db).create_index(
         name, table=table, fields=fields_of(columns, common), triggers=not no_triggers, **options
     )
     made = index.options
@@ -126,7 +126,7 @@ def create(db: str, name: str, table: str, columns: tuple[str, ...], no_triggers
 @click.option("--reconcile", is_flag=True, help="Compare every row of the table; needs no triggers.")
 def sync(db: str, name: str, follow: bool, reconcile: bool) -> None:
     """Bring an index up to date; stopped at any time, it goes on where it was."""
-    index = dbsim.open(db).index(name)
+    index = opened(db).index(name)
     with progress_bar() as progress:
         report = index.sync(reconcile=reconcile, progress=progress)
     if report.triggers_restored:
@@ -145,23 +145,24 @@ def sync(db: str, name: str, follow: bool, reconcile: bool) -> None:
 @json_option
 def status(db: str, as_json: bool) -> None:
     """Show all indexes: rows, queue, quarantine, and what needs attention."""
-    found = [index.status() for index in dbsim.open(db).indexes()]
+    found = [index.status() for index in opened(db).indexes()]
     if as_json:
         print_json([one.to_json() for one in found])
         return
     if not found:
         click.echo("no index yet: create one with `dbsim create`")
     for one in found:
-        table = Table(show_header=False, box=None, pad_edge=False, title=f"[bold]{one.index}", title_justify="left")
-        table.add_row("table", f"{one.table} ({one.columns})")
+        title = Text(one.index, style="bold")
+        table = Table(show_header=False, box=None, pad_edge=False, title=title, title_justify="left")
+        table.add_row("table", Text(f"{one.table} ({one.columns})"))
         table.add_row("family", f"{one.family}, {one.keys} keys of {one.rows_per_key} rows")
         table.add_row("finds", f"pairs from {one.threshold:g} with recall {one.recall:g}")
         table.add_row("state", f"{one.state}, {one.indexed} of {one.rows} rows indexed")
         table.add_row("queue", f"{one.queued}" + (f", oldest {one.oldest_queued}" if one.queued else ""))
         table.add_row("quarantine", f"{one.quarantined}")
-        table.add_row("filters", ", ".join(f"{field} {share:.0%} full" for field, share in one.fill.items()))
+        table.add_row("filters", Text(", ".join(f"{field} {share:.0%} full" for field, share in one.fill.items())))
         for problem in one.problems:
-            table.add_row("[yellow]attention", f"[yellow]{problem}")
+            table.add_row("[yellow]attention", Text(problem, style="yellow"))
         out.print(table)
 
 
@@ -173,7 +174,7 @@ def status(db: str, as_json: bool) -> None:
 @json_option
 def check(db: str, name: str, sample: int | None, repair: bool, as_json: bool) -> int:
     """Recompute signatures and compare them with the stored ones, in both directions. Exit code 1: some differ."""
-    index = dbsim.open(db).index(name)
+    index = opened(db).index(name)
     with progress_bar() as progress:
         found = index.check(sample=sample, repair=repair, progress=progress)
     kinds = {
@@ -198,7 +199,7 @@ def check(db: str, name: str, sample: int | None, repair: bool, as_json: bool) -
 @index_argument
 def drop(db: str, name: str) -> None:
     """Remove an index with its tables and triggers; your table stays as it is."""
-    dbsim.open(db).drop_index(name)
+    opened(db).drop_index(name)
     click.echo(f"index {name!r} is dropped")
 
 

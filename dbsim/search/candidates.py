@@ -12,12 +12,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import (
+    Alias,
     BigInteger,
+    Boolean,
     ColumnElement,
     Double,
     FromClause,
     Integer,
     Select,
+    TableClause,
     and_,
     bindparam,
     exists,
@@ -26,17 +29,16 @@ from sqlalchemy import (
     not_,
     or_,
     select,
-    text,
     true,
 )
 from sqlalchemy.sql.elements import TextClause
 
+from dbsim.errors import InvalidOption
 from dbsim.options import IndexOptions
 from dbsim.search.query import Query
 from dbsim.search.score import Filter, score
 from dbsim.store.backend import Backend
 from dbsim.store.catalogue import index_table
-from dbsim.store.reading import key_columns
 from dbsim.store.source import Key
 from dbsim.store.tables import IndexTables
 
@@ -68,14 +70,41 @@ class Statements:
             conditions.append(not_(and_(*same)))
         if where is not None:
             conditions.append(self._fulfils(where))
-        return select(stored).where(*conditions)
+        return select(*self._ranking_columns()).where(*conditions)
+
+    def _ranking_columns(self) -> list[ColumnElement[Any]]:
+        """Primary key and filters: what is needed of a candidate."""
+        stored, names = self.tables.signatures, self.tables.names
+        return [stored.c[name] for name in (*self.tables.key_names, *names.bits, *names.counts)]
 
     def _fulfils(self, where: Condition) -> ColumnElement[bool]:
         """The user's condition on the source row, in its own scope."""
+        stored = self.tables.signatures
+        # on lines of its own, so that a comment ends; not text(), which would take a colon for a parameter
+        condition: Any = literal_column(f"(\n{where}\n)", Boolean) if isinstance(where, str) else where
+        source = self._mentioned(condition)
+        same_row = [_column(source, name) == stored.c[name] for name in self.tables.key_names]
+        return exists(select(literal_column("1")).select_from(source).where(*same_row, condition).correlate(stored))
+
+    def _mentioned(self, condition: ColumnElement[bool]) -> FromClause:
+        """The table as the condition names it: beside another object for the same table it would mean any row."""
+        found = select(literal_column("1")).where(condition).get_final_froms()
+        if not found:
+            return self.tables.source
+        if len(found) > 1 or not self._is_source(found[0]):
+            raise InvalidOption(
+                f"where= may use only columns of table {self.options.table!r}: put other tables into a subquery"
+            )
+        return found[0]
+
+    def _is_source(self, found: FromClause) -> bool:
+        table = found.element if isinstance(found, Alias) else found
         source = self.tables.source
-        pairs = zip(key_columns(source, self.tables), key_columns(self.tables.signatures, self.tables), strict=True)
-        condition: Any = text(f"({where})") if isinstance(where, str) else where
-        return exists(select(literal_column("1")).select_from(source).where(*(a == b for a, b in pairs), condition))
+        return (
+            isinstance(table, TableClause)
+            and table.name.lower() == source.name.lower()
+            and table.schema in (None, source.schema)
+        )
 
     def ranked(self, candidates: FromClause) -> Select[Any]:
         """Key and score of the candidates that reach the threshold."""
@@ -85,15 +114,15 @@ class Statements:
             (bindparam(f"bits{i}", type_=self.tables.signatures.c[b].type), bindparam(f"count{i}", type_=Integer))
             for i, b in enumerate(names.bits)
         ]
-        value = score(self.backend, options, left, right).label("score")
+        value = score(self.backend, options, left, right).label(self.tables.names.score)
         scored = select(*(candidates.c[name] for name in self.tables.key_names), value).subquery("scored")
-        return select(scored).where(scored.c.score >= bindparam("threshold", type_=Double))
+        return select(scored).where(scored.c[self.tables.names.score] >= bindparam("threshold", type_=Double))
 
     def search(self, where: Where = None, *, without_key: bool = False) -> Select[Any]:
         """One row a hit, each with the number of candidates and the index's state; one row with NULLs without a hit."""
         limited = self.candidates(where, without_key=without_key).limit(bindparam("ranked", type_=Integer))
         candidates = limited.cte("candidates")
-        counted = select(func.count().label("candidates")).select_from(candidates).subquery("counted")
+        counted = select(func.count().label("dbsim_candidates")).select_from(candidates).subquery("counted")
         state = (
             select(index_table.c.state, index_table.c.generation)
             .where(index_table.c.name == self.tables.record.name)
@@ -102,57 +131,75 @@ class Statements:
         ranked = self.ranked(candidates).subquery("ranked")
         best = (
             select(ranked)
-            .order_by(ranked.c.score.desc(), *(ranked.c[name] for name in self.tables.key_names))
+            .order_by(ranked.c[self.tables.names.score].desc(), *(ranked.c[name] for name in self.tables.key_names))
             .limit(bindparam("hits", type_=Integer))
             .subquery("best")
         )
         return (
-            select(counted.c.candidates, state.c.state, best)
+            select(counted.c.dbsim_candidates, state.c.state, best)
             .select_from(counted.join(state, true()).outerjoin(best, true()))
-            .order_by(best.c.score.desc(), *(best.c[name] for name in self.tables.key_names))
+            .order_by(best.c[self.tables.names.score].desc(), *(best.c[name] for name in self.tables.key_names))
         )
 
     def search_many(self) -> Select[Any]:
         """The same for a batch: the queries come as one JSON array, so the statement stays the same for any number."""
         stored, names = self.tables.signatures, self.tables.names
         queries = self._queries()
-        shared = or_(*(stored.c[name] == queries.c[f"k{i}"] for i, name in enumerate(names.keys)))
-        in_range = stored.c[names.counts[0]].between(queries.c.low, queries.c.high)
-        number = func.row_number().over(partition_by=queries.c.number).label("dbsim_place")
-        candidates = select(stored, *queries.c, number).where(shared, in_range).cte("candidates")
+        shared = or_(*(stored.c[name] == queries.c[f"dbsim_k{i}"] for i, name in enumerate(names.keys)))
+        in_range = stored.c[names.counts[0]].between(queries.c.dbsim_low, queries.c.dbsim_high)
+        number = func.row_number().over(partition_by=queries.c.dbsim_number).label("dbsim_place")
+        candidates = select(*self._ranking_columns(), *queries.c, number).where(shared, in_range).cte("candidates")
         left = [(candidates.c[b], candidates.c[c]) for b, c in zip(names.bits, names.counts, strict=True)]
-        right = [(candidates.c[f"bits{i}"], candidates.c[f"count{i}"]) for i in range(len(names.bits))]
+        right = [(candidates.c[f"dbsim_bits{i}"], candidates.c[f"dbsim_count{i}"]) for i in range(len(names.bits))]
         keys = [candidates.c[name] for name in self.tables.key_names]
         scored = (
-            select(*keys, candidates.c.number, score(self.backend, self.options, left, right).label("score"))
+            select(
+                *keys,
+                candidates.c.dbsim_number,
+                score(self.backend, self.options, left, right).label(self.tables.names.score),
+            )
             .where(candidates.c.dbsim_place <= bindparam("ranked", type_=Integer))
             .subquery("scored")
         )
-        order = [scored.c.score.desc(), *(scored.c[name] for name in self.tables.key_names)]
-        place = func.row_number().over(partition_by=scored.c.number, order_by=order).label("dbsim_place")
-        best = select(scored, place).where(scored.c.score >= bindparam("threshold", type_=Double)).subquery("best")
+        order = [scored.c[self.tables.names.score].desc(), *(scored.c[name] for name in self.tables.key_names)]
+        place = func.row_number().over(partition_by=scored.c.dbsim_number, order_by=order).label("dbsim_place")
+        best = (
+            select(scored, place)
+            .where(scored.c[self.tables.names.score] >= bindparam("threshold", type_=Double))
+            .subquery("best")
+        )
         counted = (
-            select(candidates.c.number, func.count().label("candidates"))
-            .group_by(candidates.c.number)
+            select(candidates.c.dbsim_number, func.count().label("dbsim_candidates"))
+            .group_by(candidates.c.dbsim_number)
             .subquery("counted")
         )
-        hits = and_(best.c.number == counted.c.number, best.c.dbsim_place <= bindparam("hits", type_=Integer))
+        hits = and_(
+            best.c.dbsim_number == counted.c.dbsim_number, best.c.dbsim_place <= bindparam("hits", type_=Integer)
+        )
         return (
-            select(counted.c.number, counted.c.candidates, best.c.score, *(best.c[n] for n in self.tables.key_names))
+            select(
+                counted.c.dbsim_number,
+                counted.c.dbsim_candidates,
+                best.c[self.tables.names.score],
+                *(best.c[n] for n in self.tables.key_names),
+            )
             .select_from(counted.outerjoin(best, hits))
-            .order_by(counted.c.number, best.c.dbsim_place)
+            .order_by(counted.c.dbsim_number, best.c.dbsim_place)
         )
 
     def _queries(self) -> FromClause:
         fields = range(len(self.options.fields))
-        numbers = [
-            "number",
-            *(f"k{i}" for i in range(self.options.keys)),
-            "low",
-            "high",
-            *(f"count{i}" for i in fields),
-        ]
-        return self.backend.json_rows("queries", numbers, [f"bits{i}" for i in fields])
+        keys = [f"dbsim_k{i}" for i in range(self.options.keys)]
+        numbers = ["dbsim_number", *keys, "dbsim_low", "dbsim_high", *(f"dbsim_count{i}" for i in fields)]
+        return self.backend.json_rows("queries", numbers, [f"dbsim_bits{i}" for i in fields])
+
+
+def _column(table: FromClause, name: str) -> ColumnElement[Any]:
+    """By its name in the database, which an application may call otherwise."""
+    for column in table.columns:
+        if column.name == name:
+            return column
+    raise InvalidOption(f"where= uses a table object without the key column {name!r}: add that column to it")
 
 
 def many_parameters(options: IndexOptions, queries: Sequence[Query | None], threshold: float) -> str:
@@ -161,10 +208,10 @@ def many_parameters(options: IndexOptions, queries: Sequence[Query | None], thre
     for number, query in enumerate(queries):
         if query is not None:
             low, high = query.count_range(options, threshold)
-            row: dict[str, Any] = {"number": number, "low": low, "high": high}
-            row.update({f"k{i}": key for i, key in enumerate(query.keys)})
-            row.update({f"count{i}": count for i, count in enumerate(query.counts)})
-            row.update({f"bits{i}": "X" + bits.hex() for i, bits in enumerate(query.bits) if bits is not None})
+            row: dict[str, Any] = {"dbsim_number": number, "dbsim_low": low, "dbsim_high": high}
+            row.update({f"dbsim_k{i}": key for i, key in enumerate(query.keys)})
+            row.update({f"dbsim_count{i}": count for i, count in enumerate(query.counts)})
+            row.update({f"dbsim_bits{i}": "X" + bits.hex() for i, bits in enumerate(query.bits) if bits is not None})
             rows.append(row)
     return json.dumps(rows)
 

@@ -109,7 +109,7 @@ class SearchEngine:
         ranked = self.statements.ranked(candidates)
         nothing = Query((None,) * self.tables.record.options.keys, (None,), (0,))  # type: ignore[arg-type]
         values = self._values(query or nothing, bounds)
-        ordered = ranked.order_by(ranked.selected_columns.score.desc()).limit(bounds.limit)
+        ordered = ranked.order_by(ranked.selected_columns[self.tables.names.score].desc()).limit(bounds.limit)
         return ordered.params(values).subquery("dbsim_match")
 
     def query_of(self, connection: Connection, key: Key) -> Query | None:

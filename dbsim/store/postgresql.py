@@ -23,6 +23,7 @@ from sqlalchemy import (
     cast,
     column,
     func,
+    insert,
     literal_column,
     select,
 )
@@ -36,12 +37,18 @@ from dbsim.resources import sql
 from dbsim.store import catalogue
 from dbsim.store.arrays import signature_page
 from dbsim.store.binary_copy import binary_rows, read_signatures
-from dbsim.store.identifiers import identifier, literal, quote
+from dbsim.store.identifiers import dollar_tag, identifier, literal, quote
 from dbsim.store.source import Key, Source, Unindexable
 from dbsim.store.tables import IndexTables
 
+BPCHAROID, TEXTOID = 1042, 25  # char(n), text
 STRIPES = 64  # locks per index: documents share them, so that a batch never fills the server's lock table
 RAW = {"no_parameters": True}  # a percent sign in a name is not a placeholder
+# A search allocates some 0.7 MB in the server (27 kB an index scan). In many a connection glibc gives them back to the
+# system after every search and fetches them again, 50 page faults and 0.1 ms each time; one larger piece of memory,
+# once freed, raises the limit above which it does so.
+WARM_UP = "SELECT length(repeat(' ', 2000000))"
+_WARM = "dbsim_warm"
 TRIGGER_LOCK = "2s"  # how long CREATE TRIGGER may queue in front of the application's writes
 
 
@@ -54,6 +61,7 @@ class PostgreSQL:
     fill_batch = 4000
     queue_batch = 2000
     not_text: tuple[str, ...] = ("bytea",)
+    writers_wait = False
 
     # ── the host's table ──
     def describe(self, connection: Connection, table: str, schema: str | None) -> Source | None:
@@ -126,18 +134,19 @@ class PostgreSQL:
         name = tables.record.name
         function = quote(home, identifier("dbsim", name, "changed"))
         key = tables.key_names
-        statement = sql("postgresql", "queue_function").format(
-            function=function,
-            queue=quote(home, tables.queue.name),
-            queue_literal=literal(quote(home, tables.queue.name)),
-            catalogue=quote(home, "dbsim_index"),
-            catalogue_literal=literal(quote(home, "dbsim_index")),
-            index_literal=literal(name),
-            channel_literal=literal(self._channel(tables)),
-            key=", ".join(quote(column) for column in key),
-            key_array="ARRAY[" + ", ".join(literal(column) for column in key) + "]::name[]",
-            key_count=len(key),
-        )
+        parts = {
+            "function": function,
+            "queue": quote(home, tables.queue.name),
+            "queue_literal": literal(quote(home, tables.queue.name)),
+            "catalogue": quote(home, "dbsim_index"),
+            "catalogue_literal": literal(quote(home, "dbsim_index")),
+            "index_literal": literal(name),
+            "channel_literal": literal(self._channel(tables)),
+            "key": ", ".join(quote(column) for column in key),
+            "key_array": "ARRAY[" + ", ".join(literal(column) for column in key) + "]::name[]",
+            "key_count": str(len(key)),
+        }
+        statement = sql("postgresql", "queue_function").format(**parts, body=dollar_tag(parts.values()))
         self._run(connection, f"SET LOCAL lock_timeout = '{TRIGGER_LOCK}'")
         self._run(connection, statement)
         self._run(connection, f"REVOKE ALL ON FUNCTION {function}() FROM PUBLIC")
@@ -190,6 +199,11 @@ class PostgreSQL:
             execution_options=RAW,
         )
         return [tuple(row) for row in rows]
+
+    def pending(self, connection: Connection, tables: IndexTables, limit: int) -> list[Key]:
+        key = ", ".join(quote(name) for name in tables.key_names)
+        statement = f"SELECT {key} FROM {quote(tables.queue.name)} WHERE NOT ({self._no_key(tables)}) LIMIT {limit}"
+        return [tuple(row) for row in connection.exec_driver_sql(statement, execution_options=RAW)]
 
     def markers(self, connection: Connection, tables: IndexTables) -> list[Any]:
         queued = quote(tables.names.queued)
@@ -285,7 +299,11 @@ class PostgreSQL:
         with raw.cursor() as cursor:
             described = cursor.execute(f"SELECT {columns} FROM {table} LIMIT 0").description or []
             adapter = Transformer(raw)
-            adapter.set_dumper_types([column.type_code for column in described], Format.BINARY)
+            try:
+                adapter.set_dumper_types([_binary_type(column.type_code) for column in described], Format.BINARY)
+            except psycopg.ProgrammingError:  # an enum or another type that psycopg knows only as text
+                self._insert_as_text(connection, tables, keys, rows)
+                return
             formats = [PyFormat.BINARY] * len(described)
             dumped = [adapter.dump_sequence(key, formats) for key in keys]
             with cursor.copy(f"COPY {table} FROM STDIN (FORMAT BINARY)") as copy:
@@ -313,6 +331,19 @@ class PostgreSQL:
             with raw.cursor() as cursor, cursor.copy(f"COPY ({query}) TO STDOUT (FORMAT BINARY)") as copy:
                 yield from read_signatures(copy, tables.record.options)
 
+    def _insert_as_text(
+        self, connection: Connection, tables: IndexTables, keys: Sequence[Key], rows: Signatures
+    ) -> None:
+        names = [column.name for column in tables.signatures.columns]
+        values = [
+            [self.stored_bits(value) if isinstance(value, bytes) else value for value in row]
+            for row in rows.as_tuples()
+        ]
+        connection.execute(
+            insert(tables.signatures),
+            [dict(zip(names, (*key, *row), strict=True)) for key, row in zip(keys, values, strict=True)],
+        )
+
     def finish_filling(self, connection: Connection, tables: IndexTables) -> None:
         self._run(connection, f"ANALYZE {quote(tables.signatures.name)}")
 
@@ -323,6 +354,18 @@ class PostgreSQL:
         return int(value, 2).to_bytes(len(value) // 8)
 
     # ── scores ──
+    def connect(self, engine: Engine) -> Connection:
+        connection = engine.connect().execution_options(isolation_level="AUTOCOMMIT")  # no BEGIN, no ROLLBACK
+        if _WARM not in connection.info:
+            try:
+                connection.exec_driver_sql(WARM_UP)
+                connection.commit()
+            except DBAPIError:
+                connection.close()
+                raise
+            connection.info[_WARM] = True
+        return connection
+
     def prepare(self, connection: Connection) -> None:
         """bit_count and ln are there."""
 
@@ -356,6 +399,11 @@ class PostgreSQL:
 
     def _run(self, connection: Connection, statement: str) -> None:
         connection.exec_driver_sql(statement, execution_options=RAW)
+
+
+def _binary_type(oid: int) -> int:
+    """char(n) travels in the same bytes as text, for which psycopg has a binary form."""
+    return TEXTOID if oid == BPCHAROID else oid
 
 
 def _estimate(count: ColumnElement[Any], size: int) -> ColumnElement[Any]:

@@ -13,6 +13,7 @@ from sqlalchemy import (
     Engine,
     FromClause,
     LargeBinary,
+    Row,
     Table,
     Text,
     bindparam,
@@ -46,6 +47,7 @@ class SQLite:
     fill_batch = 1000
     queue_batch = 500  # the application waits for the write lock meanwhile: keep it well under its busy timeout
     not_text: tuple[str, ...] = ("blob",)
+    writers_wait = True
 
     # ── the host's table ──
     def describe(self, connection: Connection, table: str, schema: str | None) -> Source | None:
@@ -107,18 +109,18 @@ class SQLite:
         self.drop_triggers(connection, tables)
         names = tables.key_names
         trigger = self._trigger_names(tables)
-        script = sql("sqlite", "triggers").format(
-            insert_trigger=quote(trigger[0]),
-            update_trigger=quote(trigger[1]),
-            delete_trigger=quote(trigger[2]),
-            source=quote(tables.record.options.table),
-            queue=quote(tables.queue.name),
-            key=", ".join(quote(name) for name in names),
-            new_key=", ".join(f"NEW.{quote(name)}" for name in names),
-            old_key=", ".join(f"OLD.{quote(name)}" for name in names),
-        )
-        for statement in script.split("END;")[:-1]:
-            connection.exec_driver_sql(statement + "END")
+        parts = {
+            "insert_trigger": quote(trigger[0]),
+            "update_trigger": quote(trigger[1]),
+            "delete_trigger": quote(trigger[2]),
+            "source": quote(tables.record.options.table),
+            "queue": quote(tables.queue.name),
+            "key": ", ".join(quote(name) for name in names),
+            "new_key": ", ".join(f"NEW.{quote(name)}" for name in names),
+            "old_key": ", ".join(f"OLD.{quote(name)}" for name in names),
+        }
+        for statement in sql("sqlite", "triggers").split("END;")[:-1]:  # before the names, which may contain END; too
+            connection.exec_driver_sql(statement.format(**parts) + "END")
 
     def drop_triggers(self, connection: Connection, tables: IndexTables) -> None:
         for name in self._trigger_names(tables):
@@ -134,15 +136,22 @@ class SQLite:
 
     def claim(self, connection: Connection, tables: IndexTables, limit: int) -> list[Key]:
         queue, rowid, key = self._queue_names(tables)
-        rows = connection.exec_driver_sql(
-            f"SELECT {rowid}, {key} FROM {queue} WHERE ({key}) IS NOT {self._no_key(tables)} ORDER BY 1 LIMIT ?",
-            (limit,),
-        ).all()
+        rows = self._first_changes(connection, tables, limit)
         if rows:  # the write lock is held, so no row below the last one read can appear in between
             connection.exec_driver_sql(
                 f"DELETE FROM {queue} WHERE {rowid} <= ? AND ({key}) IS NOT {self._no_key(tables)}", (rows[-1][0],)
             )
         return [tuple(row[1:]) for row in rows]
+
+    def pending(self, connection: Connection, tables: IndexTables, limit: int) -> list[Key]:
+        return [tuple(row[1:]) for row in self._first_changes(connection, tables, limit)]
+
+    def _first_changes(self, connection: Connection, tables: IndexTables, limit: int) -> Sequence[Row[Any]]:
+        queue, rowid, key = self._queue_names(tables)
+        return connection.exec_driver_sql(
+            f"SELECT {rowid}, {key} FROM {queue} WHERE ({key}) IS NOT {self._no_key(tables)} ORDER BY 1 LIMIT ?",
+            (limit,),
+        ).all()
 
     def markers(self, connection: Connection, tables: IndexTables) -> list[Any]:
         queue, rowid, key = self._queue_names(tables)
@@ -237,6 +246,10 @@ class SQLite:
         return bytes(value)
 
     # ── scores ──
+    def connect(self, engine: Engine) -> Connection:
+        # not AUTOCOMMIT: to switch back SQLAlchemy sends a PRAGMA that expires all prepared statements, 0.3 ms a search
+        return engine.connect()
+
     def prepare(self, connection: Connection) -> None:
         info = connection.connection.info
         if _PREPARED not in info:
