@@ -49,6 +49,10 @@ class UnknownKey(DbsimError):
     """No row of the source table has that key."""
 
 
+class IndexBehind(DbsimError):
+    """The index does not reflect the table, so acting on its groups could hit rows that are no duplicates now."""
+
+
 class DatabaseUnavailable(DbsimError):
     """The database cannot be opened, read or written just now."""
 

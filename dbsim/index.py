@@ -15,7 +15,9 @@ from dbsim.search.dedupe import Deduplication, limited
 from dbsim.search.dedupe_options import GroupOptions, PairOptions
 from dbsim.search.duplicates import Duplicates, Pairs
 from dbsim.search.engine import MAX_CANDIDATES, Bounds, SearchEngine
+from dbsim.search.keep import Ranking
 from dbsim.search.pairing import Workplace
+from dbsim.search.resolve import Resolution, Resolver
 from dbsim.search.results import Results
 from dbsim.store import catalogue, status
 from dbsim.store.backend import Backend
@@ -213,6 +215,38 @@ class Index:
         deduplication = self._deduplication(progress)
         state = deduplication.groups(GroupOptions(by=by, threshold=wanted), self._pair_options(wanted, verify, limits))
         return Duplicates(deduplication.place, limited(state))
+
+    def resolve(
+        self,
+        *,
+        keep: str = "first",
+        delete: bool = False,
+        mark: str | None = None,
+        expected: Resolution | None = None,
+        even_if_behind: bool = False,
+        dry_run: bool = True,
+    ) -> Resolution:
+        """Delete, or mark in a column, all rows but one of each stored group; by default only count them.
+
+        `keep` is first, last, longest, or a SQL expression of which the highest value stays. A boolean column is set
+        to true, any other to the key of the row that stays. Give `expected`, the result of a dry run, to have nothing
+        done when the counts have changed since.
+        """
+        if bool(delete) == bool(mark) and not dry_run:
+            raise InvalidOption("say either delete=True or mark=column")
+        resolver = Resolver(self._ranking(keep))
+        if dry_run:
+            return resolver.count()
+        if mark:
+            return resolver.mark(mark, expected, even_if_behind=even_if_behind)
+        return resolver.delete(expected, even_if_behind=even_if_behind)
+
+    def kept(self, groups: Sequence[int], *, keep: str = "first") -> set[Key]:
+        """The keys, as tuples, of the rows that stay of some stored groups."""
+        return read(self._engine, self._backend, lambda c: self._ranking(keep).kept(c, groups))
+
+    def _ranking(self, keep: str) -> Ranking:
+        return Ranking(self._deduplication(_quiet).place, keep)
 
     def _deduplication(self, progress: Progress) -> Deduplication:
         place = Workplace(self._engine, self._backend, self._tables, self._signer, progress)
