@@ -1,15 +1,13 @@
 """The distinct contents of an index outside the database: Signatures in key order → Collection (arrays on disk).
 
-Keys and filters lie in unnamed temporary files, one a column, which vanish with the process; in memory is only what
-is being worked on, so that a million contents need some ten megabytes.
+Keys and filters lie in unnamed temporary files, which vanish with the process; in memory is only what is being
+worked on, so that a million contents need some ten megabytes.
 """
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +15,7 @@ from numpy.typing import NDArray
 from dbsim.hashing.bloom import count_ranges, jaccards
 from dbsim.hashing.signer import Signatures
 from dbsim.search.buckets import Nodes
+from dbsim.search.spill import Spill
 
 CHUNK = 1 << 15  # pairs scored at once: their filters are mapped into memory only that long
 
@@ -39,8 +38,8 @@ class Collection:
         self.copies = np.empty(0, np.int64)  # rows with this content
         self.order = np.empty(0, np.int64)  # place in the order of the contents' first rows
         self.counts: list[NDArray[np.int32]] = []
-        self._keys = [_Column(np.dtype(np.int64)) for _ in range(keys)]
-        self._bits = [_Column(np.dtype((np.uint64, (field.bits // 64,)))) for field in self.fields]
+        self._keys, self._key_places = Spill(), list[tuple[int, int]]()  # start and rows of each block
+        self._bits = [Spill() for _ in self.fields]
 
     def __len__(self) -> int:
         return len(self.fingerprints)
@@ -57,7 +56,7 @@ class Collection:
             rows.append(block.fingerprints)
             new = _new(block.fingerprints, seen)
             firsts.append(block.fingerprints[new])
-            seen = np.union1d(seen, firsts[-1])
+            seen = np.sort(np.concatenate([seen, firsts[-1]]))
             made._append(block, new)
             for column, part in zip(counts, block.filters, strict=True):
                 column.append(part.counts[new])
@@ -67,14 +66,14 @@ class Collection:
         return made
 
     def _append(self, block: Signatures, new: NDArray[np.int64]) -> None:
-        for number, column in enumerate(self._keys):
-            column.append(block.keys[new, number])
-        for column, part in zip(self._bits, block.filters, strict=True):
-            column.append(np.ascontiguousarray(part.bits[new]).view(np.uint64))
+        self._key_places.append((self._keys.append(block.keys[new].T), len(new)))
+        for spill, part in zip(self._bits, block.filters, strict=True):
+            spill.append(part.bits[new])
 
     def key(self, column: int) -> NDArray[np.int64]:
         """One bucket key of every content."""
-        return self._keys[column].read()[self.order]
+        parts = [self._keys.read(start + 8 * rows * column, rows, np.int64) for start, rows in self._key_places]
+        return np.concatenate([np.empty(0, np.int64), *parts])[self.order]
 
     def find(self, fingerprints: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """(number, whether it is there) of each."""
@@ -98,8 +97,8 @@ class Collection:
 
     def _scores(self, a: Nodes, b: Nodes) -> NDArray[np.float64]:
         total, weight = np.zeros(len(a)), np.zeros(len(a))
-        for field, column, counts in zip(self.fields, self._bits, self.counts, strict=True):
-            bits = column.map()
+        for field, spill, counts in zip(self.fields, self._bits, self.counts, strict=True):
+            bits = spill.map((len(self), field.bits // 64), np.uint64)
             common = np.bitwise_count(bits[self.order[a]] & bits[self.order[b]]).sum(axis=1, dtype=np.int64)
             mine, other = counts[a].astype(np.int64), counts[b].astype(np.int64)
             value = jaccards(mine, other, common, field.bits)
@@ -115,29 +114,3 @@ def _new(fingerprints: NDArray[np.int64], seen: NDArray[np.int64]) -> NDArray[np
     """Places of the first rows of contents that were not seen before, in the rows' order."""
     values, first = np.unique(fingerprints, return_index=True)
     return np.sort(first[~np.isin(values, seen, assume_unique=True)])
-
-
-class _Column:
-    """An array that only grows, in a temporary file without a name."""
-
-    def __init__(self, dtype: np.dtype[np.generic]) -> None:
-        self._dtype = dtype
-        self._file: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the column)
-        self._rows = 0
-
-    def append(self, values: NDArray[np.generic]) -> None:
-        self._file.write(values.tobytes())
-        self._rows += len(values)
-
-    def read(self) -> NDArray[np.int64]:
-        self._file.seek(0)
-        found: NDArray[np.int64] = np.frombuffer(self._file.read(), self._dtype)
-        return found
-
-    def map(self) -> NDArray[np.uint64]:
-        """The whole column for random access; the pages looked at count as memory until the array is let go."""
-        if not self._rows:
-            return np.empty((0, *self._dtype.shape), np.uint64)
-        self._file.flush()
-        mapped: NDArray[np.uint64] = np.memmap(self._file, self._dtype, "r", shape=(self._rows,))
-        return mapped

@@ -10,6 +10,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -155,20 +156,25 @@ def diameters(labels: Labels, graph: Graph, score: Scorer) -> NDArray[np.float64
     starts = np.flatnonzero(np.diff(labels[order], prepend=-1))
     sizes = np.diff(starts, append=len(order))
     known = _Known(graph, score)
-    small = [order[s : s + n] for s, n in zip(starts.tolist(), sizes.tolist(), strict=True) if 1 < n <= ALL_PAIRS]
-    for batch in _batches(small):
-        pairs = [np.triu_indices(len(members), 1) for members in batch]
+    several = np.flatnonzero(sizes > 1)
+    found = [order[starts[number] : starts[number] + sizes[number]] for number in several.tolist()]
+    for batch in _batches([members for members in found if len(members) <= ALL_PAIRS]):
+        pairs = [_all_pairs(len(members)) for members in batch]
         a = np.concatenate([members[i] for members, (i, _) in zip(batch, pairs, strict=True)])
         b = np.concatenate([members[j] for members, (_, j) in zip(batch, pairs, strict=True)])
         widths = np.array([len(i) for i, _ in pairs])
         lowest = np.minimum.reduceat(known(a, b), np.cumsum(widths) - widths)
         for members, value in zip(batch, lowest.tolist(), strict=True):
             result[members] = 1 - value
-    for start, size in zip(starts.tolist(), sizes.tolist(), strict=True):
-        if size > ALL_PAIRS:
-            members = order[start : start + size]
+    for members in found:
+        if len(members) > ALL_PAIRS:
             result[members] = _two_sweeps(members, known)
     return result
+
+
+@lru_cache(maxsize=ALL_PAIRS)
+def _all_pairs(size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    return np.triu_indices(size, 1)
 
 
 def _two_sweeps(members: NDArray[np.int64], score: Scorer) -> float:

@@ -7,7 +7,6 @@ of candidates is known before the first is scored, and a run that was stopped go
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 
 from dbsim.search.buckets import Layer, Limits, Nodes, emit, layer, levels, unpack
 from dbsim.search.collection import Collection
+from dbsim.search.spill import Spill
 
 BLOCK = 1 << 20  # candidates written out at once
 Progress = Callable[[int, int], None]  # candidates compared, candidates in all
@@ -55,7 +55,8 @@ class Candidates:
     def pairs(self, threshold: float, start: int = 0, progress: Progress = lambda done, total: None) -> Iterator[Found]:
         """Pairs that reach the threshold, from the content number `start` on."""
         work = np.zeros(len(self.collection), np.int64)
-        layers = [_Stored(made) for made in self._layers(work)]
+        spill = Spill()
+        layers = [_Stored(spill, made) for made in self._layers(work)]
         work[:start] = 0
         total, done = int(work.sum()), 0
         for first, last in _blocks(work, start):
@@ -108,30 +109,33 @@ def _distinct(layers: list[_Stored], first: int, last: int) -> NDArray[np.uint64
         parts.append(part)
         size += len(part)
         if size > 2 * BLOCK:  # a representative of large buckets meets the same contents in many columns
-            parts = [np.unique(np.concatenate(parts))]
+            parts = [_once(parts)]
             size = len(parts[0])
-    return np.unique(np.concatenate(parts))
+    return _once(parts)
+
+
+def _once(parts: list[NDArray[np.uint64]]) -> NDArray[np.uint64]:
+    """Sorted and distinct; np.unique hashes 64-bit numbers, which for these takes ten times as long."""
+    pairs = np.concatenate(parts)
+    pairs.sort()
+    first = np.ones(len(pairs), bool)
+    first[1:] = pairs[1:] != pairs[:-1]
+    return pairs[first]
 
 
 class _Stored:
-    """A layer in a temporary file, of which a range of contents can be read."""
+    """A layer in a file, of which a range of contents can be read."""
 
-    def __init__(self, made: Layer) -> None:
-        self._file = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the layer)
-        self._lengths = (len(made.members), len(made.node))
-        for array in (made.node, made.start, made.tail, made.members):
-            self._file.write(array.astype(np.int32, copy=False).tobytes())
+    def __init__(self, spill: Spill, made: Layer) -> None:
+        self._spill = spill
+        self._members, self._entries = len(made.members), len(made.node)
+        arrays = (made.node, made.start, made.tail, made.members)
+        self._places = [spill.append(array.astype(np.int32, copy=False)) for array in arrays]
 
     def emit(self, first: int, last: int) -> NDArray[np.uint64]:
-        members, entries = self._lengths
-        node = self._read(0, entries)
+        node = self._spill.read(self._places[0], self._entries, np.int32)
         low, high = np.searchsorted(node, [first, last]).tolist()
         if low == high:
             return np.empty(0, np.uint64)
-        start = self._read(entries + low, high - low)
-        tail = self._read(2 * entries + low, high - low)
-        return emit(self._read(3 * entries, members), node[low:high], start, tail)
-
-    def _read(self, offset: int, count: int) -> NDArray[np.int32]:
-        self._file.seek(offset * 4)
-        return np.frombuffer(self._file.read(count * 4), np.int32)
+        start, tail = (self._spill.read(place + 4 * low, high - low, np.int32) for place in self._places[1:3])
+        return emit(self._spill.read(self._places[3], self._members, np.int32), node[low:high], start, tail)

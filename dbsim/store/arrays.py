@@ -27,10 +27,10 @@ def signature_page(tables: IndexTables, last: Key | None = None) -> Select[Any]:
     return query if last is None else query.where(after(keys, last))
 
 
-def as_signatures(backend: Backend, tables: IndexTables, rows: Sequence[tuple[Any, ...]]) -> Signatures:
-    """From the values after the primary key."""
+def as_signatures(backend: Backend, tables: IndexTables, rows: Sequence[Sequence[Any]], skip: int = 0) -> Signatures:
+    """From the values after the first `skip` ones, the primary key's."""
     options = tables.record.options
-    columns = list(zip(*rows, strict=True)) or [()] * (1 + options.keys + 2 * len(options.fields))
+    columns = list(zip(*rows, strict=True))[skip:] or [()] * (1 + options.keys + 2 * len(options.fields))
     numbers = np.array(columns[: 1 + options.keys], np.int64)
     filters = []
     for field, bits, counts in zip(
@@ -52,7 +52,7 @@ def signatures_of(connection: Connection, backend: Backend, tables: IndexTables,
     numbered = select(*values, place).join(listed, listed.c.number == fingerprint).subquery("numbered")
     query = select(*list(numbered.c)[:-1]).where(numbered.c.dbsim_place == 1)
     rows = connection.execute(query, {"wanted": json_numbers(wanted)})
-    return as_signatures(backend, tables, [tuple(row) for row in rows])
+    return as_signatures(backend, tables, rows.all())
 
 
 def sharing(connection: Connection, backend: Backend, tables: IndexTables, column: int, keys: Numbers) -> Numbers:

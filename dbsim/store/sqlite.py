@@ -230,11 +230,12 @@ class SQLite:
         while True:
             query = signature_page(tables, last).limit(PAGE)
             with engine.connect() as connection:
-                rows = connection.execute(query).all()
+                # the driver's own tuples: with some thirty values a row, anything more is felt
+                rows = connection.execute(query).cursor.fetchall()
             if not rows:
                 return
-            last = tuple(rows[-1])[:width]
-            yield as_signatures(self, tables, [tuple(row)[width:] for row in rows])
+            last = rows[-1][:width]
+            yield as_signatures(self, tables, rows, skip=width)
 
     def finish_filling(self, connection: Connection, tables: IndexTables) -> None:
         connection.exec_driver_sql(f"ANALYZE {quote(tables.signatures.name)}")
