@@ -192,7 +192,7 @@ class Index:
         progress: Progress = _quiet,
     ) -> Pairs:
         """All pairs of near-duplicate rows; `verify` compares the texts themselves, so that the score is exact."""
-        wanted = self.options.threshold if threshold is None else threshold
+        wanted = self._bounds(threshold, 1, 1).threshold
         deduplication = self._deduplication(progress)
         state = deduplication.pairs(self._pair_options(wanted, verify, limits))
         return Pairs(deduplication.place, wanted, limited(state))
@@ -211,7 +211,7 @@ class Index:
         by="tight": every member reaches the threshold with the group's first row; "components": chains count;
         "majorclust" and "average" lie in between. Asked again, only what changed is computed.
         """
-        wanted = self.options.threshold if threshold is None else threshold
+        wanted = self._bounds(threshold, 1, 1).threshold
         deduplication = self._deduplication(progress)
         state = deduplication.groups(GroupOptions(by=by, threshold=wanted), self._pair_options(wanted, verify, limits))
         return Duplicates(deduplication.place, limited(state))

@@ -168,13 +168,18 @@ class Incremental:
         old = incident(connection, self.place.backend, self.place.groups, update.compared)
         seeds = np.unique(np.concatenate([contents, update.compared, old.a, old.b]))
         nodes, edges = self._component(connection, seeds, update, options.threshold)
-        found = firsts(connection, self.place.backend, self.place.tables, nodes)
+        around = self._collection(connection, nodes)
+        found = [
+            first
+            for first in firsts(connection, self.place.backend, self.place.tables, nodes)
+            if around.find(np.array([first.fingerprint]))[1]  # a row may go while this is computed; then it is in vain
+        ]
         fingerprints = np.array([first.fingerprint for first in found], np.int64)
         copies = np.array([first.copies for first in found], np.int64)
+        edges = edges.where(np.isin(edges.a, fingerprints) & np.isin(edges.b, fingerprints))
         numbers = np.argsort(fingerprints)
         a, b = (numbers[np.searchsorted(fingerprints[numbers], end)] for end in (edges.a, edges.b))
         graph = Graph(len(found), a, b, edges.scores)
-        around = self._collection(connection, nodes)
         place, _ = around.find(fingerprints)
 
         def estimate(x: NDArray[np.int64], y: NDArray[np.int64]) -> NDArray[np.float64]:
