@@ -150,7 +150,8 @@ class Database:
     def index(self, name: str) -> Index:
         """An existing index."""
         self._require_schema()
-        return Index(self.engine, self._backend, self._read(lambda c: catalogue.load(c, name)))
+        record = self._read(lambda c: catalogue.load(c, name))
+        return Index(self.engine, self._backend, record, self._after_create_table)
 
     def indexes(self) -> list[Index]:
         """All indexes, by name."""

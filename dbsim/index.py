@@ -9,13 +9,21 @@ from sqlalchemy import Connection, Engine, Subquery, select
 
 from dbsim.errors import DbsimError, InvalidOption
 from dbsim.options import IndexOptions, describe_columns
+from dbsim.search.buckets import Limits
 from dbsim.search.candidates import Where
+from dbsim.search.dedupe import Deduplication, limited
+from dbsim.search.dedupe_options import GroupOptions, PairOptions
+from dbsim.search.duplicates import Duplicates, Pairs
 from dbsim.search.engine import MAX_CANDIDATES, Bounds, SearchEngine
 from dbsim.search.explain import Explanation
+from dbsim.search.keep import Ranking
+from dbsim.search.pairing import Workplace
+from dbsim.search.resolve import Resolution, Resolver
 from dbsim.search.results import Results
 from dbsim.store import catalogue, status
 from dbsim.store.backend import Backend
 from dbsim.store.compare import Comparison, Differences
+from dbsim.store.create import TableHook
 from dbsim.store.inline import set_inline
 from dbsim.store.reading import key_columns
 from dbsim.store.source import Key
@@ -31,7 +39,13 @@ _quiet: Progress = lambda stage, done, total: None  # noqa: E731
 class Index:
     """Near-duplicate search over one table. Made by `Database.create_index` or `Database.index`."""
 
-    def __init__(self, engine: Engine, backend: Backend, record: catalogue.IndexRecord) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        backend: Backend,
+        record: catalogue.IndexRecord,
+        after_create_table: TableHook | None = None,
+    ) -> None:
         if record.unicode_version != UNICODE_VERSION:
             raise DbsimError(
                 f"index {record.name!r} was built with Unicode {record.unicode_version}, this dbsim has "
@@ -39,6 +53,7 @@ class Index:
             )
         self._engine = engine
         self._backend = backend
+        self._after_create_table = after_create_table
         self._take(record)
 
     def _take(self, record: catalogue.IndexRecord) -> None:
@@ -64,18 +79,19 @@ class Index:
 
     # ── in step ──
     def sync(self, *, reconcile: bool = False, progress: Progress = _quiet) -> SyncReport:
-        """Bring the index up to date; `reconcile` compares every row with the table and needs no triggers."""
-        return self.worker(progress).run(compare=reconcile)
+        """Bring the index, and the groups if they are stored, up to date; `reconcile` compares every row."""
+        report = self.worker(progress).run(compare=reconcile)
+        self._deduplication(progress).keep_up()
+        return report
 
     def follow(
         self, *, stop: Callable[[], bool] = lambda: False, poll: float = 5.0, progress: Progress = _quiet
     ) -> None:
         """Keep up until `stop()`; PostgreSQL wakes it at once, otherwise it looks after `poll` seconds at most."""
-        worker = self.worker(progress)
-        worker.run()
+        self.sync(progress=progress)
         while not stop():
             self._backend.wait(self._engine, self._tables, poll)
-            worker.run()
+            self.sync(progress=progress)
 
     def set_inline(self, on: bool = True, *, progress: Progress = _quiet) -> SyncReport:
         """PostgreSQL: sign in the writing transaction (True) or through the queue (False), then bring up to date."""
@@ -185,6 +201,81 @@ class Index:
     def texts(self, keys: Sequence[Any]) -> list[str | None]:
         """The indexed text of rows of the table, in the order of the keys; None for one that is gone."""
         return self._search.texts([self.key(key) for key in keys])
+
+    # ── the whole table ──
+    def pairs(
+        self,
+        *,
+        threshold: float | None = None,
+        verify: bool = False,
+        limits: Limits | None = None,
+        progress: Progress = _quiet,
+    ) -> Pairs:
+        """All pairs of near-duplicate rows; `verify` compares the texts themselves, so that the score is exact."""
+        wanted = self._bounds(threshold, 1, 1).threshold
+        deduplication = self._deduplication(progress)
+        state = deduplication.pairs(self._pair_options(wanted, verify, limits))
+        return Pairs(deduplication.place, wanted, limited(state))
+
+    def duplicates(
+        self,
+        *,
+        by: str = "tight",
+        threshold: float | None = None,
+        verify: bool = False,
+        limits: Limits | None = None,
+        progress: Progress = _quiet,
+    ) -> Duplicates:
+        """Groups of near-duplicate rows, stored in dbsim_<index>_groups and kept up to date by `sync` from then on.
+
+        by="tight": every member reaches the threshold with the group's first row; "components": chains count;
+        "majorclust" and "average" lie in between. Asked again, only what changed is computed.
+        """
+        wanted = self._bounds(threshold, 1, 1).threshold
+        deduplication = self._deduplication(progress)
+        state = deduplication.groups(GroupOptions(by=by, threshold=wanted), self._pair_options(wanted, verify, limits))
+        return Duplicates(deduplication.place, limited(state))
+
+    def resolve(
+        self,
+        *,
+        keep: str = "first",
+        delete: bool = False,
+        mark: str | None = None,
+        expected: Resolution | None = None,
+        even_if_behind: bool = False,
+        dry_run: bool = True,
+    ) -> Resolution:
+        """Delete, or mark in a column, all rows but one of each stored group; by default only count them.
+
+        `keep` is first, last, longest, or a SQL expression of which the highest value stays. A boolean column is set
+        to true, any other to the key of the row that stays. Give `expected`, the result of a dry run, to have nothing
+        done when the counts have changed since.
+        """
+        if bool(delete) == bool(mark) and not dry_run:
+            raise InvalidOption("say either delete=True or mark=column")
+        resolver = Resolver(self._ranking(keep))
+        if dry_run:
+            return resolver.count()
+        if mark:
+            return resolver.mark(mark, expected, even_if_behind=even_if_behind)
+        return resolver.delete(expected, even_if_behind=even_if_behind)
+
+    def kept(self, groups: Sequence[int], *, keep: str = "first") -> set[Key]:
+        """The keys, as tuples, of the rows that stay of some stored groups."""
+        return read(self._engine, self._backend, lambda c: self._ranking(keep).kept(c, groups))
+
+    def _ranking(self, keep: str) -> Ranking:
+        return Ranking(self._deduplication(_quiet).place, keep)
+
+    def _deduplication(self, progress: Progress) -> Deduplication:
+        place = Workplace(self._engine, self._backend, self._tables, self._signer, progress)
+        return Deduplication(place, self._after_create_table)
+
+    def _pair_options(self, threshold: float, verify: bool, limits: Limits | None) -> PairOptions:
+        # pairs from the index's own threshold on are stored, so that asking for higher ones needs no new run
+        lowest = min(threshold, self.options.threshold)
+        return PairOptions(threshold=lowest, verify=verify, limits=limits or Limits())
 
     # ── helpers ──
     def key(self, value: Any) -> Key:

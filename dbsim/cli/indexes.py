@@ -177,6 +177,8 @@ def status(db: str, as_json: bool) -> None:
         table.add_row("state", f"{one.state}, {one.indexed} of {one.rows} rows indexed")
         table.add_row("queue", f"{one.queued}" + (f", oldest {one.oldest_queued}" if one.queued else ""))
         table.add_row("quarantine", f"{one.quarantined}")
+        if one.groups is not None:
+            table.add_row("groups", f"{one.groups} of near-duplicates")
         table.add_row("filters", Text(", ".join(f"{field} {share:.0%} full" for field, share in one.fill.items())))
         for problem in one.problems:
             table.add_row("[yellow]attention", Text(problem, style="yellow"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any, Protocol
 
@@ -35,6 +35,9 @@ class Backend(Protocol):
     # ── the host's table ──
     def describe(self, connection: Connection, table: str, schema: str | None) -> Source | None:
         """The table, or None."""
+
+    def has_table(self, connection: Connection, name: str) -> bool:
+        """Whether dbsim has made this table of its own."""
 
     def table_names(self, connection: Connection) -> list[str]:
         """For suggestions."""
@@ -102,6 +105,9 @@ class Backend(Protocol):
     def lock_keys(self, connection: Connection, tables: IndexTables, keys: Iterable[Key]) -> None:
         """Keep other workers away from these documents until the transaction ends; never the application."""
 
+    def lock_all(self, connection: Connection, tables: IndexTables) -> None:
+        """The same for every document: no other worker changes the index until the transaction ends."""
+
     def transient(self, error: BaseException) -> bool:
         """Whether the same transaction may succeed when tried again."""
 
@@ -111,6 +117,12 @@ class Backend(Protocol):
     # ── signatures ──
     def insert(self, connection: Connection, tables: IndexTables, keys: Sequence[Key], rows: Signatures) -> None:
         """Write signatures in bulk."""
+
+    def insert_rows(self, connection: Connection, table: Table, rows: Iterable[tuple[Any, ...]]) -> None:
+        """Write rows of one of dbsim's own tables in bulk."""
+
+    def signature_blocks(self, engine: Engine, tables: IndexTables) -> Iterator[Signatures]:
+        """All stored rows with features in key order, never in a read that the application's writes wait for."""
 
     def finish_filling(self, connection: Connection, tables: IndexTables) -> None:
         """After the indexes are built: fresh statistics for the planner."""

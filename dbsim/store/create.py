@@ -15,8 +15,9 @@ from sqlalchemy.schema import CreateTable, DropTable
 from dbsim.errors import IndexExists, InvalidOption, UnknownName
 from dbsim.hashing.bloom import cardinality, choose_size
 from dbsim.options import Field, IndexOptions
-from dbsim.store import catalogue
+from dbsim.store import catalogue, group_tables
 from dbsim.store.backend import Backend
+from dbsim.store.group_tables import GroupTables
 from dbsim.store.reading import key_columns, source_rows, texts
 from dbsim.store.source import Source
 from dbsim.store.tables import IndexTables
@@ -26,7 +27,8 @@ from dbsim.text.tokens import TokenHasher
 
 TableHook = Callable[[Connection, Table], None]  # after CREATE TABLE, e.g. Citus' create_distributed_table
 # dbsim_a_k0 belongs to index a
-DERIVED = re.compile(r"_(queue|pairs|buckets|groups|signatures|fingerprint|pkey|k\d+)$")
+DERIVED = re.compile(r"_(queue|pairs|buckets|signatures|fingerprint|pkey|k\d+)$")
+TABLE_SUFFIXES = tuple(f"_{suffix}" for suffix in ("queue", *group_tables.SUFFIXES))
 SAMPLE = 500  # rows from each end of the table
 SHORT = 12  # words: in shorter texts one changed word spoils most 3-word shingles, so characters are compared
 
@@ -65,6 +67,7 @@ def drop(engine: Engine, backend: Backend, name: str) -> None:
         tables = IndexTables(catalogue.load(connection, name))
         if tables.record.options.triggers:
             backend.drop_triggers(connection, tables)
+        group_tables.drop(connection, GroupTables(tables))
         backend.drop_surface(connection, tables)
         catalogue.remove(connection, name)
         show_status(connection, backend)
@@ -98,7 +101,8 @@ def find_source(connection: Connection, backend: Backend, table: str, schema: st
 
 
 def _check_name(name: str) -> None:
-    if not name or name.lower() in catalogue.RESERVED or DERIVED.search(name.lower()):
+    taken = name.lower()
+    if not name or taken in catalogue.RESERVED or DERIVED.search(taken) or taken.endswith(TABLE_SUFFIXES):
         raise InvalidOption(f"an index cannot be called {name!r}: dbsim needs that name itself, choose another")
     if "\0" in name:
         raise InvalidOption("an index name cannot contain a NUL character")

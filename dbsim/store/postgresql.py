@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import psycopg
@@ -25,6 +25,7 @@ from sqlalchemy import (
     func,
     insert,
     literal_column,
+    select,
 )
 from sqlalchemy.dialects.postgresql import BIT
 from sqlalchemy.exc import DBAPIError
@@ -35,8 +36,9 @@ from dbsim.hashing.signer import Signatures
 from dbsim.resources import filled, sql
 from dbsim.store import catalogue
 from dbsim.store import postgresql_install as install
+from dbsim.store.arrays import signature_page
 from dbsim.store.backend import GONE
-from dbsim.store.binary_copy import binary_rows
+from dbsim.store.binary_copy import binary_rows, read_signatures
 from dbsim.store.identifiers import dollar_tag, identifier, literal, quote
 from dbsim.store.postgresql_surface import PostgreSQLSurface, require_stable_text, why_not_in_sql
 from dbsim.store.source import Key, Source, Unindexable
@@ -82,6 +84,9 @@ class PostgreSQL:
             ),
             is_table=rows[0].kind in ("r", "p"),
         )
+
+    def has_table(self, connection: Connection, name: str) -> bool:
+        return connection.exec_driver_sql("SELECT to_regclass(%s)", (quote(name),)).scalar() is not None
 
     def table_names(self, connection: Connection) -> list[str]:
         return list(
@@ -293,7 +298,12 @@ class PostgreSQL:
 
     def lock_keys(self, connection: Connection, tables: IndexTables, keys: Iterable[Key]) -> None:
         install.close_gate(connection, tables.record.name)
-        stripes = sorted({zlib.crc32(repr(key).encode()) % STRIPES for key in keys})
+        self._lock_stripes(connection, tables, sorted({zlib.crc32(repr(key).encode()) % STRIPES for key in keys}))
+
+    def lock_all(self, connection: Connection, tables: IndexTables) -> None:
+        self._lock_stripes(connection, tables, list(range(STRIPES)))
+
+    def _lock_stripes(self, connection: Connection, tables: IndexTables, stripes: list[int]) -> None:
         space = zlib.crc32(f"dbsim {self._home(connection)} {tables.record.name}".encode()) - 2**31
         connection.exec_driver_sql(
             "SELECT pg_advisory_xact_lock(%(space)s::int, stripe) FROM unnest(%(stripes)s::int[]) AS stripe",
@@ -343,6 +353,27 @@ class PostgreSQL:
             with cursor.copy(f"COPY {table} FROM STDIN (FORMAT BINARY)") as copy:
                 for block in binary_rows(dumped, rows):
                     copy.write(block)
+
+    def insert_rows(self, connection: Connection, table: Table, rows: Iterable[tuple[Any, ...]]) -> None:
+        raw = connection.connection.dbapi_connection
+        assert isinstance(raw, psycopg.Connection)
+        with raw.cursor() as cursor, cursor.copy(f"COPY {quote(table.name)} FROM STDIN") as copy:
+            for row in rows:
+                copy.write_row(row)
+
+    def signature_blocks(self, engine: Engine, tables: IndexTables) -> Iterator[Signatures]:
+        stored = signature_page(tables).subquery("stored")
+        sizes = {name: field.bits for name, field in zip(tables.names.bits, tables.record.options.fields, strict=True)}
+        values = [  # a missing filter as zeros, so that all rows have the same length
+            func.coalesce(value, literal_column(f"B'0'::bit({sizes[value.name]})")) if value.name in sizes else value
+            for value in list(stored.c)[len(tables.key_names) :]
+        ]
+        query = str(select(*values).compile(dialect=engine.dialect))
+        with engine.connect() as connection:
+            raw = connection.connection.dbapi_connection
+            assert isinstance(raw, psycopg.Connection)
+            with raw.cursor() as cursor, cursor.copy(f"COPY ({query}) TO STDOUT (FORMAT BINARY)") as copy:
+                yield from read_signatures(copy, tables.record.options)
 
     def _insert_as_text(
         self, connection: Connection, tables: IndexTables, keys: Sequence[Key], rows: Signatures

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from sqlalchemy import (
@@ -31,6 +31,7 @@ from dbsim.errors import DatabaseUnavailable, DbsimError, InvalidOption, Stateme
 from dbsim.hashing.bloom import jaccard
 from dbsim.hashing.signer import Signatures
 from dbsim.resources import sql
+from dbsim.store.arrays import as_signatures, signature_page
 from dbsim.store.backend import GONE
 from dbsim.store.identifiers import identifier, quote
 from dbsim.store.source import Key, Source, Unindexable
@@ -46,6 +47,7 @@ from dbsim.store.surface import STATUS
 from dbsim.store.tables import IndexTables
 
 POLL_SECONDS = 0.2
+PAGE = 5000  # signatures read at once, some ten milliseconds
 _PREPARED = "dbsim_prepared"
 
 
@@ -90,6 +92,10 @@ class SQLite:
 
     def _key_type(self, declared: str, collation: str) -> str:
         return declared if collation.upper() == "BINARY" else f"{declared} COLLATE {quote(collation)}".strip()
+
+    def has_table(self, connection: Connection, name: str) -> bool:
+        found = connection.exec_driver_sql("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", (name,))
+        return found.first() is not None
 
     def table_names(self, connection: Connection) -> list[str]:
         return list(connection.exec_driver_sql("SELECT name FROM sqlite_master WHERE type = 'table'").scalars())
@@ -230,6 +236,9 @@ class SQLite:
     def lock_keys(self, connection: Connection, tables: IndexTables, keys: Iterable[Key]) -> None:
         """BEGIN IMMEDIATE already keeps every other writer away."""
 
+    def lock_all(self, connection: Connection, tables: IndexTables) -> None:
+        """BEGIN IMMEDIATE already keeps every other writer away."""
+
     def transient(self, error: BaseException) -> bool:
         code = _code(error)
         return code is not None and code & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
@@ -259,6 +268,25 @@ class SQLite:
         statement = f"INSERT INTO {quote(tables.signatures.name)} VALUES ({', '.join('?' * width)})"
         values = [(*key, *row, *own) for key, row, own in zip(keys, rows.as_tuples(), words, strict=True)]
         connection.exec_driver_sql(statement, values)
+
+    def insert_rows(self, connection: Connection, table: Table, rows: Iterable[tuple[Any, ...]]) -> None:
+        values = list(rows)
+        if values:
+            statement = f"INSERT INTO {quote(table.name)} VALUES ({', '.join('?' * len(table.columns))})"
+            connection.exec_driver_sql(statement, values)
+
+    def signature_blocks(self, engine: Engine, tables: IndexTables) -> Iterator[Signatures]:
+        # page by page: a long read would keep the application from committing, unless the file is in WAL mode
+        last, width = None, len(tables.key_names)
+        while True:
+            query = signature_page(tables, last).limit(PAGE)
+            with engine.connect() as connection:
+                # the driver's own tuples: with some thirty values a row, anything more is felt
+                rows = connection.execute(query).cursor.fetchall()
+            if not rows:
+                return
+            last = rows[-1][:width]
+            yield as_signatures(self, tables, rows, skip=width)
 
     def finish_filling(self, connection: Connection, tables: IndexTables) -> None:
         connection.exec_driver_sql(f"ANALYZE {quote(tables.signatures.name)}")

@@ -7,8 +7,9 @@ from typing import Any
 
 from sqlalchemy import Connection, func, select
 
-from dbsim.store import catalogue
+from dbsim.store import catalogue, group_state, group_tables
 from dbsim.store.backend import Backend
+from dbsim.store.group_tables import GroupTables
 from dbsim.store.tables import IndexTables
 
 SATURATED = 0.8  # share of set bits beyond which scores become coarse
@@ -33,6 +34,7 @@ class Status:
     queued: int
     oldest_queued: str | None
     quarantined: int
+    groups: int | None  # stored groups of near-duplicates; None before `duplicates` was called
     fill: dict[str, float]  # field → mean share of set bits
     problems: tuple[str, ...]
 
@@ -78,6 +80,7 @@ def status(connection: Connection, backend: Backend, tables: IndexTables, descri
         queued=queued,
         oldest_queued=None if oldest is None else str(oldest),
         quarantined=quarantined or 0,
+        groups=_groups(connection, backend, GroupTables(tables)),
         fill=fill,
         problems=tuple(problems),
     )
@@ -85,6 +88,15 @@ def status(connection: Connection, backend: Backend, tables: IndexTables, descri
 
 def _count_rows(connection: Connection, tables: IndexTables) -> int:
     return connection.scalar(select(func.count()).select_from(tables.source)) or 0
+
+
+def _groups(connection: Connection, backend: Backend, groups: GroupTables) -> int | None:
+    if not group_tables.exist(connection, backend, groups):
+        return None
+    contents, generation = groups.contents, group_state.load(connection, groups).generation
+    representatives = contents.c.fingerprint == contents.c.group_id
+    found = select(func.count()).select_from(contents).where(contents.c.generation == generation, representatives)
+    return connection.scalar(found) if generation else None
 
 
 def _mean_count(count: Any) -> Any:
