@@ -43,7 +43,7 @@ def create(
 ) -> bool:
     """True when made, False when an index with the same options was there; `given` names the user's own choices."""
     source = read(engine, backend, lambda c: find_source(c, backend, asked.table, asked.schema))
-    source.require(asked.columns, backend.not_text)
+    source.require(asked.columns, backend.not_text, backend.not_key)
     asked = replace(asked, table=source.table, schema=source.schema)
     _check_name(asked.name)
     if _same_exists(engine, backend, asked, given):

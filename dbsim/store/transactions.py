@@ -45,7 +45,7 @@ def read(
     return persistently(backend, attempt, patience)
 
 
-def persistently(backend: Backend, attempt: Callable[[], Result], patience: float | None) -> Result:
+def persistently(backend: Backend, attempt: Callable[[], Result], patience: float | None = None) -> Result:
     """Deadlock, serialization, busy and lost connection are tried again, other errors explained."""
     deadline = time.monotonic() + (PATIENCE if patience is None else patience)
     pause = 0.01
