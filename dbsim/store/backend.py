@@ -22,6 +22,7 @@ class Backend(Protocol):
     fill_batch: int  # rows signed and written in one transaction of the first filling
     queue_batch: int  # changes worked off in one transaction
     not_text: tuple[str, ...]  # column types that cannot be indexed
+    driver_error: type[Exception]  # what COPY and other direct calls of the driver raise
     writers_wait: bool  # whether the application's writes wait while dbsim writes
 
     # ── the host's table ──

@@ -61,6 +61,7 @@ class PostgreSQL:
     fill_batch = 4000
     queue_batch = 2000
     not_text: tuple[str, ...] = ("bytea",)
+    driver_error: type[Exception] = psycopg.Error
     writers_wait = False
 
     # ── the host's table ──

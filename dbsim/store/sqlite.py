@@ -32,6 +32,7 @@ from dbsim.store.arrays import as_signatures, signature_page
 from dbsim.store.identifiers import identifier, quote
 from dbsim.store.source import Key, Source, Unindexable
 from dbsim.store.tables import IndexTables
+from dbsim.store.transactions import read
 
 POLL_SECONDS = 0.2
 PAGE = 5000  # signatures read at once, some ten milliseconds
@@ -47,6 +48,7 @@ class SQLite:
     fill_batch = 1000
     queue_batch = 500  # the application waits for the write lock meanwhile: keep it well under its busy timeout
     not_text: tuple[str, ...] = ("blob",)
+    driver_error: type[Exception] = sqlite3.Error
     writers_wait = True
 
     # ── the host's table ──
@@ -229,9 +231,8 @@ class SQLite:
         last, width = None, len(tables.key_names)
         while True:
             query = signature_page(tables, last).limit(PAGE)
-            with engine.connect() as connection:
-                # the driver's own tuples: with some thirty values a row, anything more is felt
-                rows = connection.execute(query).cursor.fetchall()
+            # the driver's own tuples: with some thirty values a row, anything more is felt
+            rows = read(engine, self, lambda connection: connection.execute(query).cursor.fetchall())  # noqa: B023
             if not rows:
                 return
             last = rows[-1][:width]

@@ -47,7 +47,7 @@ def persistently(backend: Backend, attempt: Callable[[], Result], patience: floa
     while True:
         try:
             return attempt()
-        except DBAPIError as error:
+        except (DBAPIError, backend.driver_error) as error:
             if not backend.transient(error) or time.monotonic() > deadline:
                 raise backend.explain(error) or error from error
         time.sleep(pause * (0.5 + random.random()))
