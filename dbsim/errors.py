@@ -53,6 +53,10 @@ class IndexBehind(DbsimError):
     """The index does not reflect the table, so acting on its groups could hit rows that are no duplicates now."""
 
 
+class StatementRejected(DbsimError):
+    """A condition with a mistake in it, or a table that has changed since it was indexed."""
+
+
 class DatabaseUnavailable(DbsimError):
     """The database cannot be opened, read or written just now."""
 

@@ -93,6 +93,8 @@ class Index:
 
     def check(self, *, sample: int | None = None, repair: bool = False, progress: Progress = _quiet) -> Differences:
         """Recompute signatures and compare, all rows or a sample; rows still in the queue are not differences."""
+        if sample is not None and sample < 1:
+            raise InvalidOption(f"a sample of {sample} rows is not possible: use 1 or more")
         if repair:  # the first filling goes on after the last row stored: a repair must not store one beyond it
             self.worker(progress).fill()
         walk = Comparison(self._engine, self._backend, self._tables, self._signer)
@@ -162,6 +164,8 @@ class Index:
         connection: Connection | None = None,
     ) -> list[Results]:
         """A batch of searches in one statement (per 200 texts)."""
+        if isinstance(texts, str):
+            raise InvalidOption("search_many takes a list of texts; for one text use search")
         queries = self._search.sign([self._by_field(text) for text in texts]) if texts else []
         return self._search.search_many(queries, self._bounds(threshold, limit, max_candidates), connection)
 
@@ -279,7 +283,9 @@ class Index:
             if name not in known:
                 raise InvalidOption(f"index {self.name!r} has no field {name!r}; it has {describe_columns(fields)}")
         return [
-            text[field.name] if field.name in text else "\n".join(text.get(column) or "" for column in field.columns)
+            (text[field.name] or "")
+            if field.name in text
+            else "\n".join(text.get(column) or "" for column in field.columns)
             for field in fields
         ]
 

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dbsim.text.arithmetic import Hashes, combine
+from dbsim.text.arithmetic import Hashes, combine_rows
 
 MAX_KEYS = 24  # index columns: more of them cost more to write than they save in candidates (design, section 11)
+MAX_ROWS = 16  # at threshold 0.9 a pair of similarity 0.6 then shares a key once in 200: more rows only cost more keys
 LIMIT_KEYS = 64  # for thresholds so low that even one row per key needs more
 
 
@@ -35,7 +36,7 @@ def choose_plan(collision: Callable[[float], float], threshold: float, recall: f
     """The largest number of rows, then the fewest keys, that still find a pair at the threshold with this recall."""
     probability = collision(threshold)
     best = None
-    for rows in range(1, 129):
+    for rows in range(1, MAX_ROWS + 1):
         keys = _keys_needed(probability**rows, recall)
         if keys > max_keys:
             break
@@ -64,5 +65,4 @@ def band(signature: Hashes, plan: Plan) -> NDArray[np.int64]:
     rows = signature.reshape(-1, plan.rows)
     if plan.rows == 1:
         return rows.reshape(-1, plan.keys).astype(np.int64)
-    combined = combine([np.ascontiguousarray(rows[:, row]) for row in range(plan.rows)])
-    return combined.reshape(-1, plan.keys).astype(np.int64)
+    return combine_rows(rows).reshape(-1, plan.keys).astype(np.int64)

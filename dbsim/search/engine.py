@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
+from typing import Any, cast
 
-from sqlalchemy import Connection, Engine, Select, Subquery, select
+from sqlalchemy import BindParameter, Connection, Engine, Select, Subquery, bindparam, select
+from sqlalchemy.sql.visitors import replacement_traverse
 
 from dbsim.errors import InvalidOption, UnknownKey
 from dbsim.hashing.signer import Signer
-from dbsim.search.candidates import Statements, Where, many_parameters, parameters, self_parameters
+from dbsim.search.candidates import Statements, Where, bound_parameters, many_parameters, parameters, self_parameters
 from dbsim.search.query import Query
 from dbsim.search.results import Hit, Results
 from dbsim.store.backend import Backend
-from dbsim.store.catalogue import READY
+from dbsim.store.catalogue import is_ready
 from dbsim.store.reading import among, chunks, key_columns, source_rows, texts
 from dbsim.store.source import Key, Texts, public_key
 from dbsim.store.tables import IndexTables
@@ -61,6 +63,7 @@ class SearchEngine:
     tables: IndexTables
     signer: Signer
     _compiled: dict[Any, Compiled] = field(default_factory=dict)
+    _filled: bool = False
 
     @property
     def statements(self) -> Statements:
@@ -73,7 +76,7 @@ class SearchEngine:
         return Query.of(self.signer.sign(columns))
 
     def search(self, query: Query | None, bounds: Bounds, where: Where, connection: Connection | None) -> Results:
-        return self._run(query, bounds, where, connection, None)
+        return self._run(query, bounds, where, connection)
 
     def similar(self, key: Key, bounds: Bounds, where: Where, connection: Connection | None) -> Results:
         with searching(self.engine, self.backend, connection) as own:
@@ -86,19 +89,17 @@ class SearchEngine:
         found = [Results() for _ in queries]
         compiled = self._compile("many", self.statements.search_many)
         with searching(self.engine, self.backend, connection) as own:
+            complete = is_ready(own, self.tables.record.name)
+            for result in found:
+                result.complete = complete
             for start in range(0, len(queries), BATCH):
-                values = {
-                    "queries": many_parameters(
-                        self.tables.record.options, queries[start : start + BATCH], bounds.threshold
-                    ),
-                    "threshold": bounds.threshold,
-                    "hits": bounds.limit,
-                    "ranked": bounds.max_candidates,
-                }
+                some = queries[start : start + BATCH]
+                values = bound_parameters(bounds.threshold, bounds.limit, bounds.max_candidates)
+                values["queries"] = many_parameters(self.tables.record.options, some, bounds.threshold)
                 for number, candidates, score, *key in own.exec_driver_sql(compiled.sql, compiled.arguments(values)):
                     result = found[start + number]
                     result.candidates = min(candidates, bounds.max_candidates)
-                    result.cut = candidates > bounds.max_candidates
+                    result.cut = candidates >= bounds.max_candidates
                     if score is not None:
                         result.append(Hit(public_key(self.tables.key_names, tuple(key)), score))
         return found
@@ -107,10 +108,13 @@ class SearchEngine:
         """Key columns and score as a selectable to join with."""
         candidates = self.statements.candidates(where).limit(bounds.max_candidates).subquery("candidates")
         ranked = self.statements.ranked(candidates)
-        nothing = Query((None,) * self.tables.record.options.keys, (None,), (0,))  # type: ignore[arg-type]
+        options, columns = self.tables.record.options, ranked.selected_columns
+        fields = len(options.fields)
+        nothing = Query((None,) * options.keys, (None,) * fields, (0,) * fields)  # type: ignore[arg-type]
         values = self._values(query or nothing, bounds)
-        ordered = ranked.order_by(ranked.selected_columns[self.tables.names.score].desc()).limit(bounds.limit)
-        return ordered.params(values).subquery("dbsim_match")
+        best_first = [columns[self.tables.names.score].desc(), *(columns[name] for name in self.tables.key_names)]
+        ordered = ranked.order_by(*best_first).limit(bounds.limit)
+        return cast(Subquery, replacement_traverse(ordered.subquery(), {}, partial(_bound, values)))
 
     def query_of(self, connection: Connection, key: Key) -> Query | None:
         """The stored signature of a row; of one not indexed yet, its text."""
@@ -145,13 +149,19 @@ class SearchEngine:
         return Query(query.keys, bits, query.counts)
 
     def _run(
-        self, query: Query | None, bounds: Bounds, where: Where, connection: Connection | None, key: Key | None
+        self,
+        query: Query | None,
+        bounds: Bounds,
+        where: Where,
+        connection: Connection | None,
+        key: Key | None = None,
     ) -> Results:
         if query is None:
             return Results()
         values = self._values(query, bounds) | (self_parameters(key) if key else {})
         without_key = key is not None
         with searching(self.engine, self.backend, connection) as own:
+            complete = self._is_complete(own)
             if where is None or isinstance(where, str):
                 compiled = self._compile(
                     (where, without_key), lambda: self.statements.search(where, without_key=without_key)
@@ -159,7 +169,7 @@ class SearchEngine:
                 rows = own.exec_driver_sql(compiled.sql, compiled.arguments(values)).all()
             else:
                 rows = own.execute(self.statements.search(where, without_key=without_key), values).all()
-        return self._results([tuple(row) for row in rows], bounds)
+        return self._results([tuple(row) for row in rows], bounds, complete)
 
     def _values(self, query: Query, bounds: Bounds) -> dict[str, Any]:
         return parameters(
@@ -171,16 +181,22 @@ class SearchEngine:
             max_candidates=bounds.max_candidates,
         )
 
-    def _results(self, rows: Sequence[tuple[Any, ...]], bounds: Bounds) -> Results:
-        width = len(self.tables.key_names)
+    def _results(self, rows: Sequence[tuple[Any, ...]], bounds: Bounds, complete: bool) -> Results:
+        names = self.tables.key_names
         results = Results(
-            Hit(public_key(self.tables.key_names, row[2 : 2 + width]), row[-1]) for row in rows if row[-1] is not None
+            Hit(public_key(names, row[1:-1]), row[-1])
+            for row in rows
+            if row[-1] is not None and row[-1] >= bounds.threshold
         )
-        if rows:
-            results.candidates = rows[0][0]
-            results.cut = results.candidates >= bounds.max_candidates
-            results.complete = rows[0][1] == READY
+        results.candidates = rows[0][0] if rows else 0
+        results.cut = results.candidates >= bounds.max_candidates
+        results.complete = complete
         return results
+
+    def _is_complete(self, connection: Connection) -> bool:
+        """Whether the first filling is over; once it is, it stays so and is not asked again."""
+        self._filled = self._filled or is_ready(connection, self.tables.record.name)
+        return self._filled
 
     def _compile(self, shape: Any, build: Any) -> Compiled:
         found = self._compiled.get(shape)
@@ -193,3 +209,10 @@ class SearchEngine:
                 self._compiled.clear()
             self._compiled[shape] = found
         return found
+
+
+def _bound(values: dict[str, Any], element: Any, **_: object) -> Any:
+    """A parameter with its value and a name of its own, so that several matches can stand in one statement."""
+    if isinstance(element, BindParameter) and element.key in values:
+        return bindparam(element.key, values[element.key], element.type, unique=True)
+    return None

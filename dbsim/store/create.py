@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
-from sqlalchemy import Connection, Engine, Table, insert, select
+from sqlalchemy import Connection, Engine, Table, insert, inspect, select
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.schema import CreateTable, DropTable
 
 from dbsim.errors import IndexExists, InvalidOption, UnknownName
@@ -24,7 +26,8 @@ from dbsim.text.normalise import UNICODE_VERSION
 from dbsim.text.tokens import TokenHasher
 
 TableHook = Callable[[Connection, Table], None]  # after CREATE TABLE, e.g. Citus' create_distributed_table
-TABLE_SUFFIXES = tuple(f"_{suffix}" for suffix in ("queue", *group_tables.SUFFIXES))
+# dbsim_a_k0 belongs to index a
+DERIVED = re.compile(rf"_(queue|fingerprint|pkey|k\d+|{'|'.join(group_tables.SUFFIXES)})$")
 SAMPLE = 500  # rows from each end of the table
 SHORT = 12  # words: in shorter texts one changed word spoils most 3-word shingles, so characters are compared
 
@@ -45,7 +48,12 @@ def create(
     if _same_exists(engine, backend, asked, given):
         return False
     record = read(engine, backend, lambda c: _record(c, backend, asked, source, secret))
-    write(engine, backend, lambda c: _create(c, backend, IndexTables(record), after_create_table))
+    try:
+        write(engine, backend, lambda c: _create(c, backend, IndexTables(record), after_create_table))
+    except IntegrityError:  # made by somebody else since we looked
+        if not _same_exists(engine, backend, asked, given):
+            raise
+        return False
     return True
 
 
@@ -77,7 +85,7 @@ def find_source(connection: Connection, backend: Backend, table: str, schema: st
 
 
 def _check_name(name: str) -> None:
-    if not name or name in catalogue.RESERVED or name.endswith(TABLE_SUFFIXES):
+    if not name or name.lower() in catalogue.RESERVED or DERIVED.search(name.lower()):
         raise InvalidOption(f"an index cannot be called {name!r}: dbsim needs that name itself, choose another")
     if "\0" in name:
         raise InvalidOption("an index name cannot contain a NUL character")
@@ -141,6 +149,8 @@ def _create(
 ) -> None:
     catalogue.add(connection, tables.record)
     for table in (tables.signatures, tables.queue):
+        if inspect(connection).has_table(table.name):
+            raise InvalidOption(f"there is a table {table.name!r} already: choose another name for the index")
         connection.execute(CreateTable(table))
         if after_create_table is not None:
             after_create_table(connection, table)

@@ -24,18 +24,17 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import DBAPIError
 
-from dbsim.errors import DatabaseUnavailable, DbsimError
+from dbsim.errors import DatabaseUnavailable, DbsimError, InvalidOption, StatementRejected
 from dbsim.hashing.bloom import jaccard
 from dbsim.hashing.signer import Signatures
 from dbsim.resources import sql
-from dbsim.store.arrays import as_signatures, signature_page
+from dbsim.store.arrays import signature_pages
+from dbsim.store.backend import GONE
 from dbsim.store.identifiers import identifier, quote
 from dbsim.store.source import Key, Source, Unindexable
 from dbsim.store.tables import IndexTables
-from dbsim.store.transactions import read
 
 POLL_SECONDS = 0.2
-PAGE = 5000  # signatures read at once, some ten milliseconds
 _PREPARED = "dbsim_prepared"
 
 
@@ -48,7 +47,7 @@ class SQLite:
     fill_batch = 1000
     queue_batch = 500  # the application waits for the write lock meanwhile: keep it well under its busy timeout
     not_text: tuple[str, ...] = ("blob",)
-    driver_error: type[Exception] = sqlite3.Error
+    errors: tuple[type[Exception], ...] = (DBAPIError, sqlite3.Error)
     writers_wait = True
 
     # ── the host's table ──
@@ -180,9 +179,13 @@ class SQLite:
         time.sleep(min(POLL_SECONDS, seconds))
 
     # ── transactions ──
+    def open(self, engine: Engine) -> Connection:
+        return engine.connect()
+
     def begin(self, connection: Connection) -> None:
         raw = connection.connection.dbapi_connection
         assert isinstance(raw, sqlite3.Connection)
+        connection.begin()
         if raw.in_transaction:  # the application's engine emits a plain BEGIN, which would fail when it comes to write
             connection.exec_driver_sql("ROLLBACK")
         connection.exec_driver_sql("BEGIN IMMEDIATE")
@@ -209,8 +212,9 @@ class SQLite:
             sqlite3.SQLITE_CORRUPT: "the database file is damaged: run PRAGMA integrity_check and restore a backup",
             sqlite3.SQLITE_IOERR: "the disk reports an error: nothing was lost, check the disk and try again",
         }
-        sentence = sentences.get(code & 0xFF) if code is not None else None
-        return DatabaseUnavailable(sentence) if sentence else None
+        if code is not None and code & 0xFF in sentences:
+            return DatabaseUnavailable(sentences[code & 0xFF])
+        return _explain_statement(str(error.orig if isinstance(error, DBAPIError) else error))
 
     # ── signatures ──
     def insert(self, connection: Connection, tables: IndexTables, keys: Sequence[Key], rows: Signatures) -> None:
@@ -228,15 +232,7 @@ class SQLite:
 
     def signature_blocks(self, engine: Engine, tables: IndexTables) -> Iterator[Signatures]:
         # page by page: a long read would keep the application from committing, unless the file is in WAL mode
-        last, width = None, len(tables.key_names)
-        while True:
-            query = signature_page(tables, last).limit(PAGE)
-            # the driver's own tuples: with some thirty values a row, anything more is felt
-            rows = read(engine, self, lambda connection: connection.execute(query).cursor.fetchall())  # noqa: B023
-            if not rows:
-                return
-            last = rows[-1][:width]
-            yield as_signatures(self, tables, rows, skip=width)
+        return signature_pages(engine, self, tables)
 
     def finish_filling(self, connection: Connection, tables: IndexTables) -> None:
         connection.exec_driver_sql(f"ANALYZE {quote(tables.signatures.name)}")
@@ -285,6 +281,18 @@ def _jaccard(
         other_bits = bytes.fromhex(other_bits[1:])
     both = (int.from_bytes(bits) & int.from_bytes(other_bits)).bit_count()
     return jaccard(count, other_count, both, size)
+
+
+def _explain_statement(detail: str) -> DbsimError | None:
+    """SQLite has one code for every mistake in a statement."""
+    detail = detail.split("\n")[0]
+    if detail.startswith(("no such table", "no such column")):
+        return StatementRejected(GONE.format(detail))
+    if detail.startswith(("Error binding parameter", "datatype mismatch")):
+        return InvalidOption(f"a value does not fit its column ({detail})")
+    if any(part in detail for part in ("syntax error", "unrecognized token", "incomplete input", "null character")):
+        return StatementRejected(f"the condition is not SQL that the database understands ({detail})")
+    return None
 
 
 def _code(error: BaseException) -> int | None:
