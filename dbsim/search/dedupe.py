@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, func, select, update
+from sqlalchemy import Connection, func, select
 
 from dbsim.errors import DbsimError
 from dbsim.search.collection import Collection
@@ -98,8 +98,7 @@ class Deduplication:
     def _claim(self, connection: Connection) -> None:
         """From now on this run alone writes, and nobody works in changes until its groups are shown."""
         group_state.load(connection, self.place.groups, lock=True)
-        values = {"token": self.place.token, "paired": False, "settled": False}
-        connection.execute(update(self.place.groups.state).values(**values))
+        group_state.save(connection, self.place.groups, token=self.place.token, paired=False, settled=False)
 
     def _paired(self, connection: Connection) -> None:
         group_state.own(connection, self.place.groups, self.place.token)

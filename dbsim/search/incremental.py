@@ -231,7 +231,7 @@ class Incremental:
         self._delete(connection, delete(contents).where(contents.c.generation == state.generation, mine), regrouped)
         self.place.backend.insert_rows(connection, contents, update.rows)
         connection.execute(delete(groups.changes))
-        group_state.save(connection, groups, version=state.version + 1, settled=True)
+        group_state.save(connection, groups, settled=True)
         return True
 
     def _delete(self, connection: Connection, statement: Any, wanted: Numbers) -> None:

@@ -15,7 +15,7 @@ from functools import partial
 import numpy as np
 from sqlalchemy import Connection, Engine, delete
 
-from dbsim.hashing.signer import Signer
+from dbsim.hashing.signer import Signatures, Signer
 from dbsim.search.collection import Collection, FieldScore
 from dbsim.search.dedupe_options import PairOptions
 from dbsim.search.pairs import Candidates, Found
@@ -26,7 +26,7 @@ from dbsim.store.contents import Edges
 from dbsim.store.group_state import State
 from dbsim.store.group_tables import GroupTables
 from dbsim.store.tables import IndexTables
-from dbsim.store.transactions import write
+from dbsim.store.transactions import PATIENCE, persistently, write
 
 Progress = Callable[[str, int, int], None]  # stage, done, total
 BATCH = 20_000  # edges written in one transaction
@@ -56,14 +56,17 @@ class Workplace:
     def collection(self, total: int) -> Collection:
         """Every content of the index."""
 
-        def blocks() -> Iterator[object]:
+        def blocks() -> Iterator[Signatures]:
             done = 0
             for block in self.backend.signature_blocks(self.engine, self.tables):
                 yield block
                 done += len(block)
                 self.progress("reading signatures", done, max(done, total))
 
-        return Collection.of(self.fields, self.tables.record.options.keys, blocks())  # type: ignore[arg-type]
+        def attempt() -> Collection:
+            return Collection.of(self.fields, self.tables.record.options.keys, blocks())
+
+        return persistently(self.backend, attempt, PATIENCE)
 
 
 @dataclass

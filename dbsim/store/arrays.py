@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, Select, func, select
+from sqlalchemy import Connection, Engine, Select, func, select
 
 from dbsim.hashing.bloom import Filters
 from dbsim.hashing.signer import Signatures
@@ -15,8 +15,10 @@ from dbsim.store.backend import Backend
 from dbsim.store.reading import after, key_columns
 from dbsim.store.source import Key
 from dbsim.store.tables import IndexTables
+from dbsim.store.transactions import read
 
 Numbers = NDArray[np.int64]
+PAGE = 5000  # signatures read at once, some ten milliseconds
 
 
 def signature_page(tables: IndexTables, last: Key | None = None) -> Select[Any]:
@@ -25,6 +27,19 @@ def signature_page(tables: IndexTables, last: Key | None = None) -> Select[Any]:
     keys = key_columns(stored, tables)
     query = select(stored).where(stored.c[tables.names.fingerprint].is_not(None)).order_by(*keys)
     return query if last is None else query.where(after(keys, last))
+
+
+def signature_pages(engine: Engine, backend: Backend, tables: IndexTables) -> Iterator[Signatures]:
+    """All of them, a page at a time."""
+    last, width = None, len(tables.key_names)
+    while True:
+        query = signature_page(tables, last).limit(PAGE)
+        # the driver's own tuples: with some thirty values a row, anything more is felt
+        rows = read(engine, backend, lambda connection: connection.execute(query).cursor.fetchall())  # noqa: B023
+        if not rows:
+            return
+        last = rows[-1][:width]
+        yield as_signatures(backend, tables, rows, skip=width)
 
 
 def as_signatures(backend: Backend, tables: IndexTables, rows: Sequence[Sequence[Any]], skip: int = 0) -> Signatures:

@@ -6,11 +6,15 @@ import struct
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
+import psycopg
 from numpy.typing import NDArray
+from sqlalchemy import Engine, func, literal_column, select
 
 from dbsim.hashing.bloom import Filters
 from dbsim.hashing.signer import Signatures
 from dbsim.options import IndexOptions
+from dbsim.store.arrays import signature_page
+from dbsim.store.tables import IndexTables
 
 HEADER = b"PGCOPY\n\xff\r\n\0" + b"\0" * 8
 TRAILER = b"\xff\xff"
@@ -70,6 +74,23 @@ def _fill(rows: Signatures, chosen: NDArray[np.int64], pattern: NDArray[np.bool_
         if values is not None:
             layout[f"v{number}"] = values
     return layout
+
+
+def copied_signatures(engine: Engine, tables: IndexTables) -> Iterator[Signatures]:
+    """All stored rows with features, in key order."""
+    stored = signature_page(tables).subquery("stored")
+    sizes = {name: field.bits for name, field in zip(tables.names.bits, tables.record.options.fields, strict=True)}
+    values = [  # a missing filter as zeros, so that all rows have the same length
+        func.coalesce(value, literal_column(f"B'0'::bit({sizes[value.name]})")) if value.name in sizes else value
+        for value in list(stored.c)[len(tables.key_names) :]
+    ]
+    query = str(select(*values).compile(dialect=engine.dialect))
+    with engine.connect() as connection:
+        raw = connection.connection.dbapi_connection
+        assert isinstance(raw, psycopg.Connection)
+        # with parameters, if none, so that the percent signs doubled by the compiler are read as one
+        with raw.cursor() as cursor, cursor.copy(f"COPY ({query}) TO STDOUT (FORMAT BINARY)", ()) as copy:
+            yield from read_signatures(copy, tables.record.options)
 
 
 def read_signatures(stream: Iterable[bytes | memoryview], options: IndexOptions) -> Iterator[Signatures]:

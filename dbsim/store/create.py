@@ -27,8 +27,7 @@ from dbsim.text.tokens import TokenHasher
 
 TableHook = Callable[[Connection, Table], None]  # after CREATE TABLE, e.g. Citus' create_distributed_table
 # dbsim_a_k0 belongs to index a
-DERIVED = re.compile(r"_(queue|pairs|buckets|signatures|fingerprint|pkey|k\d+)$")
-TABLE_SUFFIXES = tuple(f"_{suffix}" for suffix in ("queue", *group_tables.SUFFIXES))
+DERIVED = re.compile(rf"_(queue|pairs|buckets|signatures|fingerprint|pkey|k\d+|{'|'.join(group_tables.SUFFIXES)})$")
 SAMPLE = 500  # rows from each end of the table
 SHORT = 12  # words: in shorter texts one changed word spoils most 3-word shingles, so characters are compared
 
@@ -101,8 +100,7 @@ def find_source(connection: Connection, backend: Backend, table: str, schema: st
 
 
 def _check_name(name: str) -> None:
-    taken = name.lower()
-    if not name or taken in catalogue.RESERVED or DERIVED.search(taken) or taken.endswith(TABLE_SUFFIXES):
+    if not name or name.lower() in catalogue.RESERVED or DERIVED.search(name.lower()):
         raise InvalidOption(f"an index cannot be called {name!r}: dbsim needs that name itself, choose another")
     if "\0" in name:
         raise InvalidOption("an index name cannot contain a NUL character")

@@ -34,7 +34,8 @@ def load(connection: Connection, groups: GroupTables, *, lock: bool = False) -> 
 
 
 def save(connection: Connection, groups: GroupTables, **values: Any) -> None:
-    connection.execute(update(groups.state).values(**values))
+    """Every change raises the version, so that what was computed from an older state is not written."""
+    connection.execute(update(groups.state).values(version=groups.state.c.version + 1, **values))
 
 
 def own(connection: Connection, groups: GroupTables, token: str) -> State:

@@ -87,7 +87,7 @@ class GroupTables:
             "grouping",
             Column("id", Integer, primary_key=True, autoincrement=False),
             Column("token", Text, nullable=False),  # whose run it is
-            Column("version", BigInteger, nullable=False),  # raised whenever changes are taken
+            Column("version", BigInteger, nullable=False),  # raised with every change of this row
             Column("pairing", Text, nullable=False),  # JSON of how pairs are found; '' before the first run
             Column("reached", BigInteger),  # pairs whose smaller fingerprint is up to here are stored
             Column("paired", Boolean, nullable=False),  # no run is under way: changes may be worked in

@@ -25,7 +25,6 @@ from sqlalchemy import (
     func,
     insert,
     literal_column,
-    select,
 )
 from sqlalchemy.dialects.postgresql import BIT
 from sqlalchemy.exc import DBAPIError
@@ -36,9 +35,8 @@ from dbsim.hashing.signer import Signatures
 from dbsim.resources import filled, sql
 from dbsim.store import catalogue
 from dbsim.store import postgresql_install as install
-from dbsim.store.arrays import signature_page
 from dbsim.store.backend import GONE
-from dbsim.store.binary_copy import binary_rows, read_signatures
+from dbsim.store.binary_copy import binary_rows, copied_signatures
 from dbsim.store.identifiers import dollar_tag, identifier, literal, quote
 from dbsim.store.postgresql_surface import PostgreSQLSurface, require_stable_text, why_not_in_sql
 from dbsim.store.source import Key, Source, Unindexable
@@ -371,18 +369,7 @@ class PostgreSQL:
                 copy.write_row(row)
 
     def signature_blocks(self, engine: Engine, tables: IndexTables) -> Iterator[Signatures]:
-        stored = signature_page(tables).subquery("stored")
-        sizes = {name: field.bits for name, field in zip(tables.names.bits, tables.record.options.fields, strict=True)}
-        values = [  # a missing filter as zeros, so that all rows have the same length
-            func.coalesce(value, literal_column(f"B'0'::bit({sizes[value.name]})")) if value.name in sizes else value
-            for value in list(stored.c)[len(tables.key_names) :]
-        ]
-        query = str(select(*values).compile(dialect=engine.dialect))
-        with engine.connect() as connection:
-            raw = connection.connection.dbapi_connection
-            assert isinstance(raw, psycopg.Connection)
-            with raw.cursor() as cursor, cursor.copy(f"COPY ({query}) TO STDOUT (FORMAT BINARY)") as copy:
-                yield from read_signatures(copy, tables.record.options)
+        return copied_signatures(engine, tables)
 
     def _insert_as_text(
         self, connection: Connection, tables: IndexTables, keys: Sequence[Key], rows: Signatures

@@ -31,7 +31,7 @@ from dbsim.errors import DatabaseUnavailable, DbsimError, InvalidOption, Stateme
 from dbsim.hashing.bloom import jaccard
 from dbsim.hashing.signer import Signatures
 from dbsim.resources import sql
-from dbsim.store.arrays import as_signatures, signature_page
+from dbsim.store.arrays import signature_pages
 from dbsim.store.backend import GONE
 from dbsim.store.identifiers import identifier, quote
 from dbsim.store.source import Key, Source, Unindexable
@@ -47,7 +47,6 @@ from dbsim.store.surface import STATUS
 from dbsim.store.tables import IndexTables
 
 POLL_SECONDS = 0.2
-PAGE = 5000  # signatures read at once, some ten milliseconds
 _PREPARED = "dbsim_prepared"
 
 
@@ -285,16 +284,7 @@ class SQLite:
 
     def signature_blocks(self, engine: Engine, tables: IndexTables) -> Iterator[Signatures]:
         # page by page: a long read would keep the application from committing, unless the file is in WAL mode
-        last, width = None, len(tables.key_names)
-        while True:
-            query = signature_page(tables, last).limit(PAGE)
-            with engine.connect() as connection:
-                # the driver's own tuples: with some thirty values a row, anything more is felt
-                rows = connection.execute(query).cursor.fetchall()
-            if not rows:
-                return
-            last = rows[-1][:width]
-            yield as_signatures(self, tables, rows, skip=width)
+        return signature_pages(engine, self, tables)
 
     def finish_filling(self, connection: Connection, tables: IndexTables) -> None:
         connection.exec_driver_sql(f"ANALYZE {quote(tables.signatures.name)}")
