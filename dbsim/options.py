@@ -8,13 +8,15 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from dbsim.errors import InvalidOption, suggest
-from dbsim.hashing.families import FAMILIES, resolve
-from dbsim.hashing.keys import LIMIT_KEYS, Plan, choose_plan
+from dbsim.hashing.families import described, family_of
+from dbsim.hashing.family import Family
+from dbsim.hashing.keys import LIMIT_KEYS, Plan
 from dbsim.hashing.signer import FieldPlan, Signer
 from dbsim.text.features import Analyser
 from dbsim.text.normalise import PROFILES
 
 UNITS = ("words", "characters")
+LIMIT_ROWS = 1024
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,23 +92,25 @@ class IndexOptions:
             raise InvalidOption(f"recall is {self.recall}, but must lie between 0 and 1, both excluded")
         if not 0 <= self.keys <= LIMIT_KEYS:
             raise InvalidOption(f"{self.keys} keys are not possible: use 1 to {LIMIT_KEYS}")
-        if not 0 <= self.rows <= 128:
-            raise InvalidOption(f"{self.rows} rows per key are not possible: use 1 to 128")
+        if not 0 <= self.rows <= LIMIT_ROWS:
+            raise InvalidOption(f"{self.rows} rows per key are not possible: use 1 to {LIMIT_ROWS}")
         if bool(self.rows) != bool(self.keys):
             raise InvalidOption("give both rows and keys, or neither to have them follow from threshold and recall")
 
     def with_plan(self) -> IndexOptions:
         """Family name completed, rows and keys filled in from threshold and recall unless they were given."""
         try:
-            family = resolve(self.family)
-            plan = (
-                Plan(self.rows, self.keys)
-                if self.rows
-                else choose_plan(FAMILIES[family].collision, self.threshold, self.recall)
-            )
+            family = family_of(self.family).settled(self.threshold)
+            if self.rows and family.fixed:
+                raise InvalidOption(f"family {self.family!r} takes rows and keys from its settings: leave them out")
+            plan = self.plan if self.rows else family.plan(self.threshold, self.recall)
         except ValueError as error:
             raise InvalidOption(str(error)) from error
-        return replace(self, family=family, rows=plan.rows, keys=plan.keys)
+        return replace(self, family=described(family), rows=plan.rows, keys=plan.keys)
+
+    @property
+    def hashing(self) -> Family:
+        return family_of(self.family)
 
     @property
     def plan(self) -> Plan:
@@ -117,7 +121,7 @@ class IndexOptions:
         return tuple(dict.fromkeys(column for field in self.fields for column in field.columns))
 
     def signer(self, secret: bytes) -> Signer:
-        return Signer([field.plan() for field in self.fields], self.family, self.plan, secret)
+        return Signer([field.plan() for field in self.fields], self.hashing, self.plan, secret)
 
     def to_json(self) -> str:
         return json.dumps(asdict(self), ensure_ascii=False, sort_keys=True)

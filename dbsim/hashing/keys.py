@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 from dbsim.text.arithmetic import Hashes, combine
 
+WORD = 62  # bits of a key that is not a hash: it stays positive in a signed 64-bit column
 MAX_KEYS = 24  # index columns: more of them cost more to write than they save in candidates (design, section 11)
 LIMIT_KEYS = 64  # for thresholds so low that even one row per key needs more
 
@@ -31,17 +31,21 @@ class Plan:
         return float(1.0 - (1.0 - row_collision**self.rows) ** self.keys)
 
 
-def choose_plan(collision: Callable[[float], float], threshold: float, recall: float, max_keys: int = MAX_KEYS) -> Plan:
-    """The largest number of rows, then the fewest keys, that still find a pair at the threshold with this recall."""
-    probability = collision(threshold)
+def choose_plan(
+    row_collision: float, threshold: float, recall: float, max_keys: int = MAX_KEYS, max_rows: int = 128
+) -> Plan:
+    """The largest number of rows, then the fewest keys, that still find a pair at the threshold with this recall.
+
+    `row_collision` is the family's probability, at the threshold, that one row agrees.
+    """
     best = None
-    for rows in range(1, 129):
-        keys = _keys_needed(probability**rows, recall)
+    for rows in range(1, max_rows + 1):
+        keys = _keys_needed(row_collision**rows, recall)
         if keys > max_keys:
             break
         best = Plan(rows, keys)
     if best is None:
-        keys = _keys_needed(probability, recall)
+        keys = _keys_needed(row_collision, recall)
         if keys > LIMIT_KEYS:
             raise ValueError(
                 f"threshold {threshold} with recall {recall} would need {keys} keys, "
@@ -49,6 +53,22 @@ def choose_plan(collision: Callable[[float], float], threshold: float, recall: f
             )
         best = Plan(1, keys)
     return best
+
+
+def bucket_plan(near: float, far: float, documents: int, bucket: int) -> Plan:
+    """k and l of Gionis, Indyk and Motwani (seed 000, §3.2): P(far)^k = b/n, and a near pair found with 1 - 1/e.
+
+    `near` and `far` are the row's collision probabilities at the distances r and r·(1+ε). The source prints l as
+    b^(-ρ)/n; with its own numbers (l = 65) it can only be (b/n)^(-ρ), ρ = ln P(near) / ln P(far). Both are rounded
+    to the nearest whole number here, k at least 1.
+    """
+    if documents <= bucket:
+        return Plan(1, 1)
+    if not 0 < far < near < 1:
+        raise ValueError(f"collision probabilities {near:.3g} and {far:.3g} do not separate near from far")
+    rows = math.log(bucket / documents) / math.log(far)
+    keys = (documents / bucket) ** (math.log(near) / math.log(far))
+    return Plan(max(round(rows), 1), max(round(keys), 1))
 
 
 def _keys_needed(key_collision: float, recall: float) -> int:
@@ -66,3 +86,16 @@ def band(signature: Hashes, plan: Plan) -> NDArray[np.int64]:
         return rows.reshape(-1, plan.keys).astype(np.int64)
     combined = combine([np.ascontiguousarray(rows[:, row]) for row in range(plan.rows)])
     return combined.reshape(-1, plan.keys).astype(np.int64)
+
+
+def bit_keys(bits: NDArray[np.int64]) -> NDArray[np.int64]:
+    """n × rows of 0 and 1 → n keys: the bits themselves, the first the highest; a hash of them when they are many."""
+    words = [_pack(bits[:, start : start + WORD]) for start in range(0, bits.shape[1], WORD)]
+    return words[0] if len(words) == 1 else combine([word.astype(np.uint64) for word in words]).astype(np.int64)
+
+
+def _pack(bits: NDArray[np.int64]) -> NDArray[np.int64]:
+    key = np.zeros(len(bits), np.int64)
+    for column in bits.T:
+        key = (key << 1) | column
+    return key

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from sqlalchemy import (
@@ -28,11 +29,13 @@ from sqlalchemy import (
     select,
     text,
     true,
+    tuple_,
+    union,
 )
 from sqlalchemy.sql.elements import TextClause
 
 from dbsim.options import IndexOptions
-from dbsim.search.query import Query
+from dbsim.search.query import Query, key_parameter_names
 from dbsim.search.score import Filter, score
 from dbsim.store.backend import Backend
 from dbsim.store.catalogue import index_table
@@ -55,11 +58,10 @@ class Statements:
     def options(self) -> IndexOptions:
         return self.tables.record.options
 
-    def candidates(self, where: Where = None, *, without_key: bool = False) -> Select[Any]:
+    def candidates(self, where: Where = None, *, without_key: bool = False, width: int = 1) -> Select[Any]:
         """Rows that share a key, can reach the threshold and fulfil the user's condition."""
         stored, names = self.tables.signatures, self.tables.names
-        shared = or_(*(stored.c[name] == bindparam(f"k{i}", type_=BigInteger) for i, name in enumerate(names.keys)))
-        conditions = [shared]
+        conditions = []
         if len(self.options.fields) == 1:
             count = stored.c[names.counts[0]]
             conditions.append(count.between(bindparam("low", type_=Integer), bindparam("high", type_=Integer)))
@@ -68,7 +70,42 @@ class Statements:
             conditions.append(not_(and_(*same)))
         if where is not None:
             conditions.append(self._fulfils(where))
-        return select(stored).where(*conditions)
+        if self.options.hashing.nearest:
+            return self._nearest(conditions)
+        wanted = [[bindparam(name, type_=BigInteger) for name in some] for some in self._parameters(width)]
+        return select(stored).where(self._shared(wanted), *conditions)
+
+    def _parameters(self, width: int) -> Sequence[Sequence[str]]:
+        return key_parameter_names(self.options.keys, width)
+
+    def _shared(self, wanted: Sequence[Sequence[ColumnElement[Any]]]) -> ColumnElement[bool]:
+        """A key equals its value or one of its neighbours'; codes in pieces must also lie within the radius."""
+        columns = [self.tables.signatures.c[name] for name in self.tables.names.keys]
+        shared = or_(
+            *(
+                column == values[0] if len(values) == 1 else column.in_(values)
+                for column, values in zip(columns, wanted, strict=True)
+            )
+        )
+        radius = self.options.hashing.radius
+        if radius is None:
+            return shared
+        pieces = [self.backend.hamming(column, values[0]) for column, values in zip(columns, wanted, strict=True)]
+        return and_(shared, sum(pieces[1:], start=pieces[0]) <= radius)
+
+    def _nearest(self, conditions: Sequence[ColumnElement[bool]]) -> Select[Any]:
+        """The neighbours in the order of each key, on both sides: they share the longest prefixes with the query."""
+        stored = self.tables.signatures
+        identity = key_columns(stored, self.tables)
+        sides = []
+        for number, name in enumerate(self.tables.names.keys):
+            column, value = stored.c[name], bindparam(f"k{number}", type_=BigInteger)
+            for side, order in ((column >= value, column.asc()), (column < value, column.desc())):
+                scan = select(*identity).where(side, *conditions).order_by(order, *identity)
+                sides.append(select(scan.limit(bindparam("near", type_=Integer)).subquery()))
+        found = union(*sides)
+        same = identity[0] if len(identity) == 1 else tuple_(*identity)
+        return select(stored).where(same.in_(found))
 
     def _fulfils(self, where: Condition) -> ColumnElement[bool]:
         """The user's condition on the source row, in its own scope."""
@@ -89,10 +126,10 @@ class Statements:
         scored = select(*(candidates.c[name] for name in self.tables.key_names), value).subquery("scored")
         return select(scored).where(scored.c.score >= bindparam("threshold", type_=Double))
 
-    def search(self, where: Where = None, *, without_key: bool = False) -> Select[Any]:
+    def search(self, where: Where = None, *, without_key: bool = False, width: int = 1) -> Select[Any]:
         """One row a hit, each with the number of candidates and the index's state; one row with NULLs without a hit."""
-        limited = self.candidates(where, without_key=without_key).limit(bindparam("ranked", type_=Integer))
-        candidates = limited.cte("candidates")
+        rows = self.candidates(where, without_key=without_key, width=width)
+        candidates = rows.limit(bindparam("ranked", type_=Integer)).cte("candidates")
         counted = select(func.count().label("candidates")).select_from(candidates).subquery("counted")
         state = (
             select(index_table.c.state, index_table.c.generation)
@@ -112,11 +149,11 @@ class Statements:
             .order_by(best.c.score.desc(), *(best.c[name] for name in self.tables.key_names))
         )
 
-    def search_many(self) -> Select[Any]:
+    def search_many(self, width: int = 1) -> Select[Any]:
         """The same for a batch: the queries come as one JSON array, so the statement stays the same for any number."""
         stored, names = self.tables.signatures, self.tables.names
-        queries = self._queries()
-        shared = or_(*(stored.c[name] == queries.c[f"k{i}"] for i, name in enumerate(names.keys)))
+        queries = self._queries(width)
+        shared = self._shared([[queries.c[name] for name in some] for some in self._parameters(width)])
         in_range = stored.c[names.counts[0]].between(queries.c.low, queries.c.high)
         number = func.row_number().over(partition_by=queries.c.number).label("dbsim_place")
         candidates = select(stored, *queries.c, number).where(shared, in_range).cte("candidates")
@@ -143,11 +180,11 @@ class Statements:
             .order_by(counted.c.number, best.c.dbsim_place)
         )
 
-    def _queries(self) -> FromClause:
+    def _queries(self, width: int) -> FromClause:
         fields = range(len(self.options.fields))
         numbers = [
             "number",
-            *(f"k{i}" for i in range(self.options.keys)),
+            *chain.from_iterable(self._parameters(width)),
             "low",
             "high",
             *(f"count{i}" for i in fields),
@@ -162,7 +199,7 @@ def many_parameters(options: IndexOptions, queries: Sequence[Query | None], thre
         if query is not None:
             low, high = query.count_range(options, threshold)
             row: dict[str, Any] = {"number": number, "low": low, "high": high}
-            row.update({f"k{i}": key for i, key in enumerate(query.keys)})
+            row.update(query.key_parameters())
             row.update({f"count{i}": count for i, count in enumerate(query.counts)})
             row.update({f"bits{i}": "X" + bits.hex() for i, bits in enumerate(query.bits) if bits is not None})
             rows.append(row)
@@ -174,11 +211,13 @@ def parameters(
 ) -> dict[str, Any]:
     """The statement's parameters for one query."""
     low, high = query.count_range(options, threshold)
-    values: dict[str, Any] = {f"k{i}": key for i, key in enumerate(query.keys)}
+    values: dict[str, Any] = {**query.key_parameters()}
     for number, (bits, count) in enumerate(zip(query.bits, query.counts, strict=True)):
         values[f"bits{number}"] = None if bits is None else backend.stored_bits(bits)
         values[f"count{number}"] = count
     values.update(threshold=threshold, hits=limit, ranked=max_candidates, low=low, high=high)
+    if options.hashing.nearest:
+        values["near"] = -(-max_candidates // (2 * options.keys))
     return values
 
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
 from sqlalchemy import Connection, Engine, Select, Subquery, select
 
 from dbsim.errors import InvalidOption, UnknownKey
 from dbsim.hashing.signer import Signer
 from dbsim.search.candidates import Statements, Where, many_parameters, parameters, self_parameters
-from dbsim.search.query import Query
+from dbsim.search.query import Query, as_lookups
 from dbsim.search.results import Hit, Results
+from dbsim.store import models
 from dbsim.store.backend import Backend
 from dbsim.store.catalogue import READY
 from dbsim.store.reading import among, chunks, key_columns, source_rows, texts
@@ -22,21 +24,44 @@ from dbsim.store.transactions import searching
 
 MAX_CANDIDATES = 1000
 BATCH = 200  # queries in one statement
+MAX_PROBES = 100  # neighbours of a key: each is one more descent in its B-tree
+SLACK = 0.1  # an estimate may lie so far below the exact Jaccard similarity: 4 standard errors and more
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """How similar, how many, and how much work at most."""
+    """How similar, how many, how much work at most, and whether the exact measure decides.
+
+    `measure` says whether the threshold is one of the Jaccard similarity, which the database estimates, or of another
+    measure, of which only `verify` knows the value.
+    """
 
     threshold: float
     limit: int = 10
     max_candidates: int = MAX_CANDIDATES
+    probes: int = 0
+    verify: bool = False
+    measure: str = "jaccard"
 
     def __post_init__(self) -> None:
         if not 0 <= self.threshold <= 1:
             raise InvalidOption(f"threshold is {self.threshold}, but must lie between 0 and 1")
         if self.limit < 1 or self.max_candidates < 1:
             raise InvalidOption("limit and max_candidates must be at least 1")
+        if not 0 <= self.probes <= MAX_PROBES:
+            raise InvalidOption(f"{self.probes} probes are not possible: use 0 to {MAX_PROBES}")
+
+    @property
+    def estimate(self) -> float:
+        """The lowest score that the database may report."""
+        if not self.verify:
+            return self.threshold
+        return max(self.threshold - SLACK, 0.0) if self.measure == "jaccard" else 0.0
+
+    @property
+    def hits(self) -> int:
+        """How many of them."""
+        return self.max_candidates if self.verify else self.limit
 
 
 @dataclass
@@ -53,6 +78,15 @@ class Compiled:
 
 
 @dataclass
+class Found:
+    """What a statement returned for one query: keys with scores, best first."""
+
+    hits: list[tuple[Key, float]] = field(default_factory=list)
+    candidates: int = 0
+    complete: bool = True
+
+
+@dataclass
 class SearchEngine:
     """The searches of one index; statements are compiled once."""
 
@@ -66,61 +100,85 @@ class SearchEngine:
     def statements(self) -> Statements:
         return Statements(self.backend, self.tables)
 
-    def sign(self, texts: Sequence[str | Sequence[str]]) -> list[Query | None]:
+    def sign(
+        self, texts: Sequence[str | Sequence[str]], probes: int = 0, connection: Connection | None = None
+    ) -> list[Query | None]:
         """Each text belongs to every field, unless it is given field by field."""
+        if self.signer.family.learns:
+            with searching(self.engine, self.backend, connection) as own:
+                models.current(own, self.tables, self.signer)
         fields = len(self.tables.record.options.fields)
         columns = [[text if isinstance(text, str) else text[number] for text in texts] for number in range(fields)]
-        return Query.of(self.signer.sign(columns))
+        return self._queries(columns, probes)
+
+    def _queries(self, columns: Sequence[Sequence[str]], probes: int) -> list[Query | None]:
+        found = Query.of(self.signer.sign(columns))
+        neighbours = self.signer.probes(columns, probes) if probes else None
+        return [
+            query
+            and self._spread(
+                replace(query, texts=texts), as_lookups(neighbours[number]) if neighbours is not None else ()
+            )
+            for number, (query, texts) in enumerate(zip(found, zip(*columns, strict=True), strict=True))
+        ]
+
+    def _spread(self, query: Query, lookups: tuple[tuple[int, ...], ...] = ()) -> Query:
+        """With every value to look up, where that is more than the keys."""
+        if not lookups and self.signer.family.radius is not None:
+            lookups = as_lookups(self.signer.family.spread(np.array([query.keys]), self.signer.plan)[0])
+        return replace(query, lookups=lookups) if lookups else query
 
     def search(self, query: Query | None, bounds: Bounds, where: Where, connection: Connection | None) -> Results:
         return self._run(query, bounds, where, connection, None)
 
     def similar(self, key: Key, bounds: Bounds, where: Where, connection: Connection | None) -> Results:
         with searching(self.engine, self.backend, connection) as own:
-            query = self.query_of(own, key)
+            query = self.query_of(own, key, bounds)
             return self._run(query, bounds, where, own, key)
 
     def search_many(
         self, queries: Sequence[Query | None], bounds: Bounds, connection: Connection | None
     ) -> list[Results]:
-        found = [Results() for _ in queries]
-        compiled = self._compile("many", self.statements.search_many)
+        if self.signer.family.nearest:  # neighbours in key order are one scan a query and tree
+            return [self._run(query, bounds, None, connection, None) for query in queries]
+        found: list[Found] = [Found() for _ in queries]
+        width = next((query.width for query in queries if query is not None), 1)
+        compiled = self._compile(("many", width), lambda: self.statements.search_many(width))
         with searching(self.engine, self.backend, connection) as own:
             for start in range(0, len(queries), BATCH):
+                some = queries[start : start + BATCH]
                 values = {
-                    "queries": many_parameters(
-                        self.tables.record.options, queries[start : start + BATCH], bounds.threshold
-                    ),
-                    "threshold": bounds.threshold,
-                    "hits": bounds.limit,
+                    "queries": many_parameters(self.tables.record.options, some, bounds.estimate),
+                    "threshold": bounds.estimate,
+                    "hits": bounds.hits,
                     "ranked": bounds.max_candidates,
                 }
                 for number, candidates, score, *key in own.exec_driver_sql(compiled.sql, compiled.arguments(values)):
                     result = found[start + number]
-                    result.candidates = min(candidates, bounds.max_candidates)
-                    result.cut = candidates > bounds.max_candidates
+                    result.candidates = candidates
                     if score is not None:
-                        result.append(Hit(public_key(self.tables.key_names, tuple(key)), score))
-        return found
+                        result.hits.append((tuple(key), score))
+            return [self._results(own, query, result, bounds) for query, result in zip(queries, found, strict=True)]
 
     def match(self, query: Query | None, bounds: Bounds, where: Where) -> Subquery:
         """Key columns and score as a selectable to join with."""
-        candidates = self.statements.candidates(where).limit(bounds.max_candidates).subquery("candidates")
-        ranked = self.statements.ranked(candidates)
-        nothing = Query((None,) * self.tables.record.options.keys, (None,), (0,))  # type: ignore[arg-type]
-        values = self._values(query or nothing, bounds)
+        query = query or Query.nothing(self.tables.record.options)
+        rows = self.statements.candidates(where, width=query.width).limit(bounds.max_candidates)
+        ranked = self.statements.ranked(rows.subquery("candidates"))
         ordered = ranked.order_by(ranked.selected_columns.score.desc()).limit(bounds.limit)
-        return ordered.params(values).subquery("dbsim_match")
+        return ordered.params(self._values(query, bounds)).subquery("dbsim_match")
 
-    def query_of(self, connection: Connection, key: Key) -> Query | None:
-        """The stored signature of a row; of one not indexed yet, its text."""
+    def query_of(self, connection: Connection, key: Key, bounds: Bounds) -> Query | None:
+        """The stored signature of a row; its text where that is needed, or where it is not indexed yet."""
+        models.current(connection, self.tables, self.signer)
         table = self.tables.signatures
         width = len(key)
-        row = connection.execute(select(table).where(among(key_columns(table, self.tables), [key]))).first()
-        if row is not None:
-            return self._stored_query(tuple(row)[width:])
+        if not bounds.verify and not bounds.probes:
+            row = connection.execute(select(table).where(among(key_columns(table, self.tables), [key]))).first()
+            if row is not None:
+                return self._stored_query(tuple(row)[width:])
         for batch in self._source_texts(connection, [key]):
-            return Query.of(self.signer.sign(batch.columns))[0]
+            return self._queries(batch.columns, bounds.probes)[0]
         shown = public_key(self.tables.key_names, key)
         raise UnknownKey(f"table {self.tables.record.options.table!r} has no row with the key {shown!r}")
 
@@ -142,7 +200,7 @@ class SearchEngine:
         if query is None:
             return None
         bits = tuple(None if value is None else self.backend.read_bits(value) for value in query.bits)
-        return Query(query.keys, bits, query.counts)
+        return self._spread(replace(query, bits=bits))
 
     def _run(
         self, query: Query | None, bounds: Bounds, where: Where, connection: Connection | None, key: Key | None
@@ -150,37 +208,50 @@ class SearchEngine:
         if query is None:
             return Results()
         values = self._values(query, bounds) | (self_parameters(key) if key else {})
-        without_key = key is not None
+        shape = {"without_key": key is not None, "width": query.width}
         with searching(self.engine, self.backend, connection) as own:
             if where is None or isinstance(where, str):
-                compiled = self._compile(
-                    (where, without_key), lambda: self.statements.search(where, without_key=without_key)
-                )
+                compiled = self._compile((where, *shape.values()), lambda: self.statements.search(where, **shape))
                 rows = own.exec_driver_sql(compiled.sql, compiled.arguments(values)).all()
             else:
-                rows = own.execute(self.statements.search(where, without_key=without_key), values).all()
-        return self._results([tuple(row) for row in rows], bounds)
+                rows = own.execute(self.statements.search(where, **shape), values).all()
+            width = len(self.tables.key_names)
+            found = Found([(tuple(row)[2 : 2 + width], row[-1]) for row in rows if row[-1] is not None])
+            if rows:
+                found.candidates, found.complete = rows[0][0], rows[0][1] == READY
+            return self._results(own, query, found, bounds)
 
     def _values(self, query: Query, bounds: Bounds) -> dict[str, Any]:
         return parameters(
             self.backend,
             self.tables.record.options,
             query,
-            threshold=bounds.threshold,
-            limit=bounds.limit,
+            threshold=bounds.estimate,
+            limit=bounds.hits,
             max_candidates=bounds.max_candidates,
         )
 
-    def _results(self, rows: Sequence[tuple[Any, ...]], bounds: Bounds) -> Results:
-        width = len(self.tables.key_names)
-        results = Results(
-            Hit(public_key(self.tables.key_names, row[2 : 2 + width]), row[-1]) for row in rows if row[-1] is not None
-        )
-        if rows:
-            results.candidates = rows[0][0]
-            results.cut = results.candidates >= bounds.max_candidates
-            results.complete = rows[0][1] == READY
+    def _results(self, connection: Connection, query: Query | None, found: Found, bounds: Bounds) -> Results:
+        hits = found.hits
+        if bounds.verify and query is not None and hits:
+            hits = self._verified(connection, query, hits, bounds)
+        results = Results(Hit(public_key(self.tables.key_names, key), score) for key, score in hits)
+        results.candidates = min(found.candidates, bounds.max_candidates)
+        results.cut = found.candidates >= bounds.max_candidates
+        results.complete = found.complete
         return results
+
+    def _verified(
+        self, connection: Connection, query: Query, hits: Sequence[tuple[Key, float]], bounds: Bounds
+    ) -> list[tuple[Key, float]]:
+        """The exact measure, from the source text of the ranked rows; rows that are gone are left out."""
+        question = [[text] for text in query.texts]
+        exact: dict[Key, float] = {}
+        for some in chunks([key for key, _ in hits], self.backend.key_batch):
+            for batch in self._source_texts(connection, some):
+                exact |= zip(batch.keys, self.signer.similarity(question, batch.columns)[0].tolist(), strict=True)
+        kept = [(key, exact[key]) for key, _ in hits if exact.get(key, -1.0) >= bounds.threshold]
+        return sorted(kept, key=lambda hit: -hit[1])[: bounds.limit]
 
     def _compile(self, shape: Any, build: Any) -> Compiled:
         found = self._compiled.get(shape)

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from sqlalchemy import Connection, delete, insert
 
 from dbsim.hashing.signer import Signatures, Signer
+from dbsim.store import models
 from dbsim.store.backend import Backend
 from dbsim.store.catalogue import quarantine_table
 from dbsim.store.reading import among, chunks, key_columns, source_rows, texts
@@ -18,6 +19,7 @@ def refresh(connection: Connection, backend: Backend, tables: IndexTables, signe
     """Lock the documents, read the truth, replace what is stored; a key without a row loses its signature."""
     done = 0
     wanted = list(keys)
+    models.current(connection, tables, signer, lock=True)
     backend.lock_keys(connection, tables, wanted)
     for some in chunks(wanted, backend.key_batch):
         query = source_rows(backend, tables).where(among(key_columns(tables.source, tables), some))

@@ -12,6 +12,7 @@ from sqlalchemy import (
     Connection,
     Engine,
     FromClause,
+    Integer,
     LargeBinary,
     Text,
     bindparam,
@@ -215,6 +216,7 @@ class SQLite:
             raw = connection.connection.dbapi_connection
             assert isinstance(raw, sqlite3.Connection)
             raw.create_function("dbsim_jaccard", 5, _jaccard, deterministic=True)
+            raw.create_function("dbsim_hamming", 2, _hamming, deterministic=True)
             info[_PREPARED] = True
 
     def jaccard(
@@ -226,6 +228,9 @@ class SQLite:
         size: int,
     ) -> ColumnElement[float]:
         return func.dbsim_jaccard(bits, count, other_bits, other_count, literal_column(str(size)))
+
+    def hamming(self, key: ColumnElement[Any], other: ColumnElement[Any]) -> ColumnElement[int]:
+        return func.dbsim_hamming(key, other, type_=Integer)
 
     def json_rows(self, parameter: str, integers: Sequence[str], texts: Sequence[str]) -> FromClause:
         rows = func.json_each(bindparam(parameter, type_=Text)).table_valued("value", name="json")
@@ -242,6 +247,10 @@ def _jaccard(
         other_bits = bytes.fromhex(other_bits[1:])
     both = (int.from_bytes(bits) & int.from_bytes(other_bits)).bit_count()
     return jaccard(count, other_count, both, size)
+
+
+def _hamming(key: int | None, other: int | None) -> int | None:
+    return None if key is None or other is None else (key ^ other).bit_count()
 
 
 def _code(error: BaseException) -> int | None:

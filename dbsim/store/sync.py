@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Engine, FromClause, func, insert, select
 from sqlalchemy.sql.ddl import CreateIndex
 
 from dbsim.hashing.signer import Signer
-from dbsim.store import catalogue
+from dbsim.store import catalogue, models
 from dbsim.store.backend import Backend
 from dbsim.store.compare import Comparison
 from dbsim.store.reading import after, key_columns, source_rows, texts
@@ -49,6 +49,8 @@ class Worker:
         triggers = self.tables.record.options.triggers
         if triggers and not compare:
             report.triggers_restored = self.restore_triggers()
+        if not models.ensure(self.engine, self.backend, self.tables, self.signer):
+            return report  # nothing to learn from and nothing to sign: changes wait in the queue
         report.filled = self.fill()
         report.changed = self.drain()
         markers = read(self.engine, self.backend, lambda c: self.backend.markers(c, self.tables))
@@ -87,6 +89,7 @@ class Worker:
         """Sign and store the next rows; 0 when there are no more."""
         if self._is_ready(connection, lock=True):
             return 0
+        models.current(connection, self.tables, self.signer)
         columns = key_columns(self.tables.source, self.tables)
         last = self._last_filled(connection)
         # rows whose key is NULL, which SQLite allows, cannot be referred to
