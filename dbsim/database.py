@@ -22,6 +22,7 @@ from dbsim.store.sync import Progress
 from dbsim.store.transactions import read, write
 
 SCHEMES = ("sqlite", "postgresql", "postgres", "postgresql+psycopg")
+FIRST_CONTACT = 2.0  # seconds of retries before a server that cannot be reached is reported
 BUSY_SECONDS = 30  # how long SQLite waits for another writer before dbsim's own retries begin
 
 
@@ -100,6 +101,7 @@ class Database:
         recall: float | None = None,
         rows: int = 0,
         keys: int = 0,
+        bucket: int = 0,
         words: int | None = None,
         characters: int | None = None,
         normaliser: str | None = None,
@@ -111,6 +113,8 @@ class Database:
 
         `columns` as a list are joined to one text, as {"title": 0.3, "body": 0.7} they are weighted fields. Runs of
         `words` or of `characters` are compared; left open, the table's texts decide, as they do for `bits`.
+        `family` is a name with settings, such as "hyperplane" or "gauss:width=0.5"; `threshold` is one of its measure.
+        Rows and keys follow from threshold and recall, or from a `bucket` size as Gionis, Indyk and Motwani have it.
         `triggers=False` leaves the table untouched: then every `sync` compares all rows.
         """
         self._require_schema()
@@ -129,9 +133,11 @@ class Database:
             recall=0.95 if recall is None else recall,
             rows=rows,
             keys=keys,
+            bucket=bucket,
             triggers=triggers,
         )
         chosen = {"threshold": threshold, "recall": recall, "family": family, "rows": rows, "keys": keys}
+        chosen["bucket"] = bucket
         given = ["table", "schema", "triggers", *(option for option, value in chosen.items() if value)]
         create(self.engine, self._backend, options, given, secret, self._after_create_table)
         return self.index(name)
@@ -166,7 +172,7 @@ class Database:
 
     def _require_schema(self) -> None:
         if not self._checked:
-            self._read(lambda c: own_schema.require(c, self.url))
+            read(self.engine, self._backend, lambda c: own_schema.require(c, self.url), patience=FIRST_CONTACT)
             self._checked = True
 
     def _read(self, work: Any) -> Any:

@@ -12,7 +12,8 @@ from dbsim.options import IndexOptions, describe_columns
 from dbsim.search.candidates import Where
 from dbsim.search.engine import MAX_CANDIDATES, Bounds, SearchEngine
 from dbsim.search.results import Results
-from dbsim.store import catalogue, status
+from dbsim.search.tune import TuneReport, Tuning
+from dbsim.store import catalogue, models, status
 from dbsim.store.backend import Backend
 from dbsim.store.compare import Comparison, Differences
 from dbsim.store.reading import key_columns
@@ -62,6 +63,10 @@ class Index:
         """Bring the index up to date; `reconcile` compares every row with the table and needs no triggers."""
         return self.worker(progress).run(compare=reconcile)
 
+    def refit(self) -> None:
+        """Learn again from the table as it is now (families that learn): a new generation; the next `sync` fills it."""
+        models.refit(self._engine, self._backend, self._tables, self._signer)
+
     def follow(
         self, *, stop: Callable[[], bool] = lambda: False, poll: float = 5.0, progress: Progress = _quiet
     ) -> None:
@@ -77,6 +82,7 @@ class Index:
 
     def check(self, *, sample: int | None = None, repair: bool = False, progress: Progress = _quiet) -> Differences:
         """Recompute signatures and compare, all rows or a sample; rows still in the queue are not differences."""
+        read(self._engine, self._backend, lambda c: models.current(c, self._tables, self._signer))
         walk = Comparison(self._engine, self._backend, self._tables, self._signer)
         walk.progress = lambda done, total: progress("checking", done, total)
         found = walk.all(repair=repair) if sample is None else walk.sample(sample, repair=repair)
@@ -105,6 +111,33 @@ class Index:
 
         return read(self._engine, self._backend, work)
 
+    def tune(
+        self,
+        *,
+        families: Sequence[str] = (),
+        threshold: float | None = None,
+        recall: float | None = None,
+        sample: int = 2000,
+        probes: int = 0,
+        progress: Progress = _quiet,
+    ) -> TuneReport:
+        """Measure recall, rows ranked and cost of a grid of settings on a sample of the table."""
+        texts, rows = read(
+            self._engine, self._backend, lambda c: models.sample_of(c, self._backend, self._tables, sample)
+        )
+        tuning = Tuning(
+            self._signer,
+            texts,
+            rows,
+            self.options.threshold if threshold is None else threshold,
+            self.options.recall if recall is None else recall,
+            probes=probes,
+        )
+        try:
+            return tuning.run(families or [self.options.family], progress)
+        except ValueError as error:
+            raise InvalidOption(str(error)) from error
+
     # ── search ──
     def search(
         self,
@@ -114,11 +147,19 @@ class Index:
         limit: int = 10,
         where: Where = None,
         max_candidates: int = MAX_CANDIDATES,
+        probes: int = 0,
+        verify: bool | None = None,
         connection: Connection | None = None,
     ) -> Results:
-        """Rows similar to a text; for an index of several fields give `{"title": …, "body": …}`."""
-        (query,) = self._search.sign([self._by_field(text)])
-        return self._search.search(query, self._bounds(threshold, limit, max_candidates), where, connection)
+        """Rows similar to a text; for an index of several fields give `{"title": …, "body": …}`.
+
+        `probes` looks into so many neighbouring buckets of each key as well. `verify` recomputes the family's exact
+        measure from the texts of the ranked rows and lets it decide; it is on unless that measure is Jaccard, of which
+        the filters give an estimate.
+        """
+        bounds = self._bounds(threshold, limit, max_candidates, probes, verify)
+        (query,) = self._search.sign([self._by_field(text)], probes, connection)
+        return self._search.search(query, bounds, where, connection)
 
     def similar(
         self,
@@ -128,10 +169,12 @@ class Index:
         limit: int = 10,
         where: Where = None,
         max_candidates: int = MAX_CANDIDATES,
+        probes: int = 0,
+        verify: bool | None = None,
         connection: Connection | None = None,
     ) -> Results:
         """Rows similar to a row of the table, given by its primary key (a dict or tuple when composite)."""
-        bounds = self._bounds(threshold, limit, max_candidates)
+        bounds = self._bounds(threshold, limit, max_candidates, probes, verify)
         return self._search.similar(self.key(key), bounds, where, connection)
 
     def search_many(
@@ -141,11 +184,14 @@ class Index:
         threshold: float | None = None,
         limit: int = 10,
         max_candidates: int = MAX_CANDIDATES,
+        probes: int = 0,
+        verify: bool | None = None,
         connection: Connection | None = None,
     ) -> list[Results]:
         """A batch of searches in one statement (per 200 texts)."""
-        queries = self._search.sign([self._by_field(text) for text in texts]) if texts else []
-        return self._search.search_many(queries, self._bounds(threshold, limit, max_candidates), connection)
+        bounds = self._bounds(threshold, limit, max_candidates, probes, verify)
+        queries = self._search.sign([self._by_field(text) for text in texts], probes, connection) if texts else []
+        return self._search.search_many(queries, bounds, connection)
 
     def match(
         self,
@@ -155,10 +201,15 @@ class Index:
         limit: int = 1000,
         where: Where = None,
         max_candidates: int = MAX_CANDIDATES,
+        probes: int = 0,
     ) -> Subquery:
-        """The search as a SQLAlchemy selectable with the key columns and `score`, to join with your own tables."""
-        (query,) = self._search.sign([self._by_field(text)])
-        return self._search.match(query, self._bounds(threshold, limit, max_candidates), where)
+        """The search as a SQLAlchemy selectable with the key columns and `score`, to join with your own tables.
+
+        Threshold and score are those of the estimated Jaccard similarity, whatever the family's own measure.
+        """
+        bounds = self._bounds(threshold, limit, max_candidates, probes, verify=False)
+        (query,) = self._search.sign([self._by_field(text)], probes)
+        return self._search.match(query, bounds, where)
 
     def texts(self, keys: Sequence[Any]) -> list[str | None]:
         """The indexed text of rows of the table, in the order of the keys; None for one that is gone."""
@@ -190,5 +241,14 @@ class Index:
             for field in fields
         ]
 
-    def _bounds(self, threshold: float | None, limit: int, max_candidates: int) -> Bounds:
-        return Bounds(self.options.threshold if threshold is None else threshold, limit, max_candidates)
+    def _bounds(
+        self, threshold: float | None, limit: int, max_candidates: int, probes: int, verify: bool | None
+    ) -> Bounds:
+        family = self.options.hashing
+        if verify is None:
+            verify = family.measure != "jaccard"
+        if threshold is None:
+            # a forest returns the nearest rows, near or not; without verifying no other measure than Jaccard is known
+            known = verify or family.measure == "jaccard"
+            threshold = self.options.threshold if known and not family.nearest else 0.0
+        return Bounds(threshold, limit, max_candidates, probes, verify, family.measure)

@@ -10,13 +10,14 @@ from typing import Any
 from dbsim.errors import InvalidOption, suggest
 from dbsim.hashing.families import described, family_of
 from dbsim.hashing.family import Family
-from dbsim.hashing.keys import LIMIT_KEYS, Plan
+from dbsim.hashing.keys import LIMIT_KEYS, Plan, bucket_plan
 from dbsim.hashing.signer import FieldPlan, Signer
 from dbsim.text.features import Analyser
 from dbsim.text.normalise import PROFILES
 
 UNITS = ("words", "characters")
 LIMIT_ROWS = 1024
+EPSILON = 0.5  # with a bucket size: rows half as far again as the threshold count as far
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,6 +79,7 @@ class IndexOptions:
     recall: float = 0.95
     rows: int = 0
     keys: int = 0
+    bucket: int = 0
     triggers: bool = True
 
     def __post_init__(self) -> None:
@@ -96,17 +98,38 @@ class IndexOptions:
             raise InvalidOption(f"{self.rows} rows per key are not possible: use 1 to {LIMIT_ROWS}")
         if bool(self.rows) != bool(self.keys):
             raise InvalidOption("give both rows and keys, or neither to have them follow from threshold and recall")
+        if self.bucket < 0 or (self.bucket and self.rows):
+            raise InvalidOption("bucket is a positive number of rows, and takes the place of rows and keys")
 
-    def with_plan(self) -> IndexOptions:
-        """Family name completed, rows and keys filled in from threshold and recall unless they were given."""
+    def with_plan(self, documents: int = 0) -> IndexOptions:
+        """Family name completed, rows and keys filled in unless they were given.
+
+        They follow from threshold and recall, or, with a bucket size, from that and the number of documents.
+        """
         try:
             family = family_of(self.family).settled(self.threshold)
-            if self.rows and family.fixed:
+            if self.rows and family.fixed and self.plan != family.plan(self.threshold, self.recall):
                 raise InvalidOption(f"family {self.family!r} takes rows and keys from its settings: leave them out")
-            plan = self.plan if self.rows else family.plan(self.threshold, self.recall)
+            if self.bucket:
+                plan = self._bucket_plan(family, documents)
+            else:
+                plan = self.plan if self.rows else family.plan(self.threshold, self.recall)
         except ValueError as error:
             raise InvalidOption(str(error)) from error
         return replace(self, family=described(family), rows=plan.rows, keys=plan.keys)
+
+    def _bucket_plan(self, family: Family, documents: int) -> Plan:
+        near = family.collision(self.threshold)
+        far = family.collision(max(1.0 - (1.0 - self.threshold) * (1.0 + EPSILON), 0.0))
+        if near is None or far is None or family.fixed:
+            raise InvalidOption(f"family {self.family!r} has no formula for a bucket size: leave it out")
+        plan = bucket_plan(near, far, documents, self.bucket)
+        if plan.keys > LIMIT_KEYS or plan.rows > family.max_rows:
+            raise InvalidOption(
+                f"buckets of {self.bucket} rows would need {plan.keys} keys of {plan.rows} rows, "
+                f"more than {LIMIT_KEYS} keys or {family.max_rows} rows: use larger buckets or a higher threshold"
+            )
+        return plan
 
     @property
     def hashing(self) -> Family:
@@ -135,7 +158,7 @@ class IndexOptions:
     def differences(self, asked: IndexOptions, given: Sequence[str]) -> list[str]:
         """What `asked` wants otherwise; only options the user named (`given`) count, the rest was chosen for them."""
         found = []
-        for name in ("table", "schema", "family", "threshold", "recall", "rows", "keys", "triggers"):
+        for name in ("table", "schema", "family", "threshold", "recall", "rows", "keys", "bucket", "triggers"):
             mine, theirs = getattr(self, name), getattr(asked, name)
             if name in given and theirs and mine != theirs:
                 found.append(f"{name} is {mine!r}, not {theirs!r}")

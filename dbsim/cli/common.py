@@ -14,6 +14,8 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+import dbsim
+
 LOG_SECONDS = 5.0
 database_argument = click.argument("db", metavar="DB")
 index_argument = click.argument("name", metavar="INDEX")
@@ -23,11 +25,20 @@ out = Console(highlight=False, soft_wrap=True)
 err = Console(stderr=True, highlight=False)
 
 
+def opened(db: str, *, create: bool = False) -> dbsim.Database:
+    """The database of a command, closed when the command ends."""
+    database = dbsim.open(db, create=create)
+    click.get_current_context().call_on_close(database.close)
+    return database
+
+
 def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Options of everything that searches."""
     for option in (
         json_option,
         click.option("--max-candidates", type=int, default=1000, show_default=True, help="Rows ranked at most."),
+        click.option("--probes", type=int, default=0, help="Neighbouring buckets of each key to look into as well."),
+        click.option("--verify/--estimate", default=None, help="Rank by the exact measure, or by the filters."),
         click.option("--where", help="SQL condition on the table, e.g. \"lang = 'de'\"."),
         click.option("--limit", type=int, default=10, show_default=True, help="Hits at most."),
         click.option("--threshold", type=float, help="Lowest score; the index's own by default."),

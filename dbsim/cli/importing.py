@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import click
 
-import dbsim
-from dbsim.cli.common import database_argument, progress_bar
+from dbsim.cli.common import database_argument, opened, progress_bar
 
 
 @click.command("import")
@@ -15,7 +14,7 @@ from dbsim.cli.common import database_argument, progress_bar
 @click.option("--text", "text_column", help="The file's text column, for dbsim_document.  [default: text]")
 def import_command(db: str, file: str, table: str | None, text_column: str | None) -> None:
     """Load FILE (.jsonl or .csv) into a table, all of it or nothing."""
-    database = dbsim.open(db, create=True)
+    database = opened(db, create=True)
     with progress_bar() as progress:
         target, count = database.import_file(file, table=table, text=text_column, progress=progress)
     click.echo(f"{count} rows imported into {target}")

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import click
 
-import dbsim
-from dbsim.cli.common import database_argument
+from dbsim.cli.common import database_argument, opened
 
 
 @click.command()
 @database_argument
 def upgrade(db: str) -> None:
     """Create dbsim's own tables, or bring them up to date. Safe to repeat."""
-    version = dbsim.open(db, create=True).upgrade()
+    version = opened(db, create=True).upgrade()
     click.echo(f"dbsim's tables are at version {version}")
 
 
@@ -20,7 +19,7 @@ def upgrade(db: str) -> None:
 @database_argument
 def downgrade(db: str) -> None:
     """Remove dbsim's own tables; drop the indexes first."""
-    dbsim.open(db).downgrade()
+    opened(db).downgrade()
     click.echo("dbsim's tables are removed")
 
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 import click
-from rich.table import Table
-from rich.text import Text
 
-import dbsim
-from dbsim.cli.common import database_argument, err, index_argument, out, print_json, search_options
+from dbsim.cli.common import database_argument, err, index_argument, opened, out, print_json, search_options
 from dbsim.errors import InvalidOption
 from dbsim.index import Index
 from dbsim.search.results import Results
@@ -29,7 +27,7 @@ def search(db: str, name: str, text: str | None, fields: tuple[str, ...], as_jso
     """Find rows similar to TEXT (- reads standard input). Exit code 1: nothing found."""
     if (text is None) == (not fields):
         raise InvalidOption("give TEXT, - for standard input, or --field NAME=TEXT")
-    index = dbsim.open(db).index(name)
+    index = opened(db).index(name)
     if text is None:
         question: str | dict[str, str] = dict(_field(pair) for pair in fields)
     elif text == "-":
@@ -53,7 +51,7 @@ def _field(pair: str) -> tuple[str, str]:
 @search_options
 def similar(db: str, name: str, key: str, as_json: bool, **options: Any) -> int:
     """Find rows similar to the row with this primary KEY (a JSON object when composite). Exit code 1: nothing found."""
-    index = dbsim.open(db).index(name)
+    index = opened(db).index(name)
     return show(index, index.similar(_key(index, key), **options), as_json)
 
 
@@ -78,18 +76,24 @@ def show(index: Index, results: Results, as_json: bool) -> int:
     if as_json:
         print_json(results.to_json())
     elif results:
-        texts = index.texts([hit.key for hit in results])
-        table = Table(box=None, pad_edge=False)
-        for heading in ("score", ", ".join(index.key_names), "text"):
-            table.add_column(heading, no_wrap=True, overflow="ellipsis")
-        for hit, text in zip(results, texts, strict=True):
-            key = hit.key if not isinstance(hit.key, dict) else json.dumps(hit.key, ensure_ascii=False, default=str)
-            shown = " ".join(text.split())[:SHOWN] if text is not None else "(deleted)"
-            table.add_row(f"{hit.score:.3f}", Text(str(key)), Text(shown))
-        out.print(table)
+        for line in lines(results, index):
+            click.echo(line)
     else:
         click.echo("nothing similar found", err=True)
     return 0 if results else 1
+
+
+def lines(results: Results, index: Index) -> Iterator[str]:
+    """Score, key and the beginning of the text, as wide as the terminal."""
+    keys = [
+        json.dumps(hit.key, ensure_ascii=False, default=str) if isinstance(hit.key, dict) else str(hit.key)
+        for hit in results
+    ]
+    width = max(map(len, keys))
+    room = max(out.width - width - 9, 20) if out.is_terminal else SHOWN
+    for hit, key, text in zip(results, keys, index.texts([hit.key for hit in results]), strict=True):
+        shown = " ".join(text.split()) if text is not None else "(deleted)"
+        yield f"{hit.score:.3f}  {key:<{width}}  {shown if len(shown) <= room else shown[: room - 1] + '…'}"
 
 
 COMMANDS = (search, similar)

@@ -1,7 +1,8 @@
 """Bit sampling in Hamming space (Gionis, Indyk and Motwani 1999; seed 000, §3.2.1): bit vectors → sampled bits.
 
-quantify: the Bloom filter of the shingles, or term counts written in unary (count 3 of at most 4 → 1110); reduce: choose
-bits at random; combine: the bits of one number. Two documents agree in a row with 1 - r/m, r their Hamming distance.
+quantify: the Bloom filter of the shingles, or term counts written in unary (count 3 of at most 4 → 1110); reduce:
+choose bits at random; combine: the bits of one number. Two documents agree in a row with 1 - r/m, r their Hamming
+distance and m the length of the vectors.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from dbsim.hashing.documents import Documents, FieldDocuments
 from dbsim.hashing.family import Family, Keys, Model
 from dbsim.hashing.keys import Plan, bit_keys
-from dbsim.hashing.measures import hamming
+from dbsim.hashing.measures import hamming, weighted_mean
 from dbsim.hashing.minhash import EMPTY, mixture
 from dbsim.text.arithmetic import combine, high_lane, low_lane, scale
 
@@ -56,7 +57,7 @@ class BitSampling(Family):
             both = (mine.features.counts > 0)[:, None] & (other.features.counts > 0)[None, :]
             total += mine.weight * both * hamming(self.code(mine), self.code(other))
             weight += mine.weight * both
-        return np.divide(total, weight, out=np.zeros_like(total), where=weight > 0)
+        return weighted_mean(total, weight)
 
     def code(self, field: FieldDocuments) -> Bits:
         """The bit vector of every document, packed."""

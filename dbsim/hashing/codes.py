@@ -1,12 +1,13 @@
 """r-bit codes in pieces, and the keys of a Hamming ball: bits → keys; keys → keys × ball.
 
-A code is cut into pieces, one key column each. Two codes at distance ≤ R differ by at most ⌊R/pieces⌋ bits in some piece
-(the pigeonhole of multi-index hashing, Norouzi et al. 2012), so the ball of that radius around each piece finds them.
+A code is cut into pieces, one key column each. Two codes at distance ≤ R differ by at most ⌊R/pieces⌋ bits in some
+piece (the pigeonhole of multi-index hashing, Norouzi et al. 2012), so the ball of that radius around each piece finds
+them.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations
 from typing import ClassVar
@@ -42,7 +43,7 @@ class Code(Family):
             raise ValueError(f"a piece holds at most {WORD} bits: cut {self.bits} bits into more pieces")
         if not 0 <= self.within <= self.bits:
             raise ValueError(f"within={self.within} is no Hamming distance between codes of {self.bits} bits")
-        if len(ball(self.bits // self.pieces, self.within // self.pieces, LARGEST_BALL)) > LARGEST_BALL:
+        if not self._possible(self.within):
             raise ValueError(f"within={self.within} needs more than {LARGEST_BALL} keys a column: use more pieces")
 
     @property
@@ -51,6 +52,13 @@ class Code(Family):
 
     def plan(self, threshold: float, recall: float) -> Plan:
         return Plan(self.bits // self.pieces, self.pieces)
+
+    def grid(self, threshold: float, recall: float) -> list[tuple[Family, Plan]]:
+        made = [replace(self, within=within) for within in range(2 * self.within + 2) if self._possible(within)]
+        return [(family, family.plan(threshold, recall)) for family in made]
+
+    def _possible(self, within: int) -> bool:
+        return len(ball(self.bits // self.pieces, within // self.pieces, LARGEST_BALL)) <= LARGEST_BALL
 
     def code(self, documents: Documents, model: Model) -> NDArray[np.int64]:
         """documents × bits of 0 and 1."""

@@ -1,4 +1,4 @@
-"""A batch of documents as a hash family may want to see it: texts → Documents (words, shingles, filters of each field)."""
+"""A batch of documents as a hash family may want to see it: words, shingles and filters of each field."""
 
 from __future__ import annotations
 
@@ -46,4 +46,5 @@ class Documents:
     @property
     def present(self) -> NDArray[np.bool_]:
         """Documents that have a feature in any field; the others have no keys and match nothing."""
-        return np.logical_or.reduce([field.features.counts > 0 for field in self.fields])
+        found: NDArray[np.bool_] = np.logical_or.reduce([field.features.counts > 0 for field in self.fields])
+        return found

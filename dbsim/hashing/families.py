@@ -75,7 +75,7 @@ def _hint(name: str, known: Iterable[str]) -> str:
 
 
 def _value(field: Field[Any], text: str) -> Any:
-    kind = type(field.default)
+    kind: type = type(field.default)
     try:
         return kind(text)
     except ValueError as error:

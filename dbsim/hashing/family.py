@@ -7,16 +7,16 @@ Each family shows the four steps of similarity hashing (seed 000, §3.1): quanti
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dbsim.hashing.documents import Documents
-from dbsim.hashing.keys import Plan, choose_plan
+from dbsim.hashing.keys import LIMIT_KEYS, Plan, choose_plan, keys_needed
 
 Keys = NDArray[np.int64]
-Model = dict[str, NDArray[np.generic]]
+Model = dict[str, NDArray[Any]]
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,16 @@ class Family:
         probability = self.collision(threshold)
         assert probability is not None
         return choose_plan(probability, threshold, recall, max_rows=self.max_rows)
+
+    def grid(self, threshold: float, recall: float) -> list[tuple[Family, Plan]]:
+        """Settings worth measuring: fewer and more rows than the plan's, each with the keys the recall asks for."""
+        plan = self.plan(threshold, recall)
+        probability = self.collision(threshold)
+        if self.fixed or probability is None:
+            return [(self, plan)]
+        rows = range(max(plan.rows - 4, 1), min(plan.rows + 3, self.max_rows) + 1)
+        found = [(row, keys_needed(probability**row, recall)) for row in rows]
+        return [(self, Plan(row, keys)) for row, keys in found if keys <= LIMIT_KEYS]
 
     def fit(self, documents: Documents, plan: Plan) -> Model:
         """Learn from a sample of the table; a ValueError says what the sample lacks."""

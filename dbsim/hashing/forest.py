@@ -1,4 +1,4 @@
-"""LSH Forest (Bawa, Condie and Ganesan 2005; seed 000, §3.2.4): one long binary key a tree, longest common prefix first.
+"""LSH Forest (Bawa, Condie and Ganesan 2005; seed 000, §3.2.4): one long binary key a tree, longest prefix first.
 
 A tree is a column of 62-bit numbers with a B-tree on it. The rows that share the longest prefix with a query are its
 neighbours in key order, on both sides, so the best of each tree are two short range scans, however long the prefix
@@ -7,7 +7,7 @@ turns out to be; there is no number of rows to choose, no threshold, and a delet
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -56,6 +56,10 @@ class Forest(Family):
 
     def plan(self, threshold: float, recall: float) -> Plan:
         return Plan(WORD, self.trees)
+
+    def grid(self, threshold: float, recall: float) -> list[tuple[Family, Plan]]:
+        made = [replace(self, trees=trees) for trees in sorted({3, 5, 10, 20, self.trees})]
+        return [(family, family.plan(threshold, recall)) for family in made]
 
     def fit(self, documents: Documents, plan: Plan) -> Model:
         return self._digits.fit(documents, plan)

@@ -1,14 +1,14 @@
-"""Fuzzy-fingerprints (Stein 2005, seed 002; seed 000, §3.3): words → deviations of prefix-class shares → one key a scheme.
+"""Fuzzy-fingerprints (Stein 2005, seed 002; seed 000, §3.3): prefix-class shares of words → one key a scheme.
 
 quantify: the share of each prefix class among the words; reduce: the few classes themselves; discretise: the deviation
-from the expected share falls into an interval of a fuzzification scheme; combine: Σ δᵢ·rⁱ, or a hash when that is longer
-than 62 bits. How often two similar texts collide is only known by measuring (`dbsim tune`).
+from the expected share falls into an interval of a fuzzification scheme; combine: Σ δᵢ·rⁱ, or a hash when that is
+longer than 62 bits. How often two similar texts collide is only known by measuring (`dbsim tune`).
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from typing import ClassVar
@@ -32,8 +32,8 @@ Numbers = NDArray[np.float64]
 class Fuzzy(Family):
     """`classes` of combined prefixes (0: every prefix is a class of its own), `schemes` keys of `intervals` each.
 
-    `expected` shares are those of english, of german, or of the table itself; `drop` leaves out first letters. The setting
-    of seed 002 is fuzzy:prefix=1:classes=0:drop=jquvwxyz:schemes=3, that of seed 000 fuzzy:classes=26:schemes=2.
+    `expected` shares are those of english, of german, or of the table itself; `drop` leaves out first letters. The
+    setting of seed 002 is fuzzy:prefix=1:classes=0:drop=jquvwxyz:schemes=3, that of seed 000 fuzzy:classes=26.
     """
 
     prefix: int = 2
@@ -66,6 +66,11 @@ class Fuzzy(Family):
 
     def plan(self, threshold: float, recall: float) -> Plan:
         return Plan(max(self.classes, 1), self.schemes)
+
+    def grid(self, threshold: float, recall: float) -> list[tuple[Family, Plan]]:
+        counts = sorted({*(10, 13, 18, 26), self.classes})
+        made = [replace(self, classes=c, schemes=s) for c in counts for s in range(1, len(self._borders()) + 1)]
+        return [(family, family.plan(threshold, recall)) for family in made]
 
     def fit(self, documents: Documents, plan: Plan) -> Model:
         folded = [text for field in documents.fields for text in field.folded]
@@ -101,7 +106,7 @@ class Fuzzy(Family):
         return cosine(*align(vectors(left, model), vectors(right, model)))
 
     def _deviations(self, documents: Documents, model: Model) -> Numbers:
-        """documents × classes: share/expected - 1, or its absolute value; -1 for every class of a text without words."""
+        """documents × classes: share/expected - 1, or its absolute value; a text without words has share 0 of all."""
         classes, masses = model["classes"].astype(np.int64), model["masses"].astype(np.float64)
         counts = np.zeros((len(documents), len(masses)))
         for field in documents.fields:
@@ -112,7 +117,7 @@ class Fuzzy(Family):
             counts += field.weight * found / np.maximum(found.sum(axis=1, keepdims=True), 1)
         shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1e-300)
         deviations = shares / masses - 1.0
-        return np.abs(deviations) if self.deviation == "absolute" else deviations
+        return np.asarray(np.abs(deviations) if self.deviation == "absolute" else deviations)
 
     def _combine(self, intervals: NDArray[np.int64]) -> Keys:
         """Σ δᵢ·rⁱ while it fits; a text's key does not depend on the other texts, so neither does the choice."""

@@ -48,4 +48,3 @@ class Hyperplane(Family):
 
     def _projections(self, documents: Documents, plan: Plan, model: Model) -> NDArray[np.float64]:
         return project(vectors(documents, model), plan.positions, normal)
-

@@ -40,12 +40,12 @@ def choose_plan(
     """
     best = None
     for rows in range(1, max_rows + 1):
-        keys = _keys_needed(row_collision**rows, recall)
+        keys = keys_needed(row_collision**rows, recall)
         if keys > max_keys:
             break
         best = Plan(rows, keys)
     if best is None:
-        keys = _keys_needed(row_collision, recall)
+        keys = keys_needed(row_collision, recall)
         if keys > LIMIT_KEYS:
             raise ValueError(
                 f"threshold {threshold} with recall {recall} would need {keys} keys, "
@@ -71,7 +71,8 @@ def bucket_plan(near: float, far: float, documents: int, bucket: int) -> Plan:
     return Plan(max(round(rows), 1), max(round(keys), 1))
 
 
-def _keys_needed(key_collision: float, recall: float) -> int:
+def keys_needed(key_collision: float, recall: float) -> int:
+    """So that at least one of them agrees with this probability."""
     if key_collision >= 1.0:
         return 1
     if key_collision < 1e-12:

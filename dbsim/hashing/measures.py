@@ -21,7 +21,12 @@ def jaccard(left: Documents, right: Documents) -> Similarities:
         both = (mine.features.counts > 0)[:, None] & (other.features.counts > 0)[None, :]
         total += mine.weight * both * _jaccard(mine.features, other.features)
         weight += mine.weight * both
-    return np.divide(total, weight, out=np.zeros_like(total), where=weight > 0)
+    return weighted_mean(total, weight)
+
+
+def weighted_mean(total: Similarities, weight: Similarities) -> Similarities:
+    """0 where there is no weight."""
+    return np.asarray(total / np.where(weight > 0, weight, 1.0))
 
 
 def _jaccard(left: Features, right: Features) -> Similarities:
@@ -29,7 +34,7 @@ def _jaccard(left: Features, right: Features) -> Similarities:
     a, b = _sets(left, terms), _sets(right, terms)
     common = (a @ b.T).toarray()
     union = np.diff(a.indptr)[:, None] + np.diff(b.indptr)[None, :] - common
-    return np.divide(common, union, out=np.zeros(common.shape), where=union > 0)
+    return weighted_mean(common, union)
 
 
 def _sets(features: Features, terms: NDArray[np.uint64]) -> csr_array:
@@ -42,13 +47,13 @@ def _sets(features: Features, terms: NDArray[np.uint64]) -> csr_array:
 
 def cosine(left: csr_array, right: csr_array) -> Similarities:
     """Of vectors of unit length without negative numbers."""
-    return np.clip((left @ right.T).toarray(), 0.0, 1.0)
+    return np.asarray(np.clip((left @ right.T).toarray(), 0.0, 1.0))
 
 
 def l2(left: csr_array, right: csr_array) -> Similarities:
     """1 - ‖a-b‖₂/√2 for vectors of unit length: √2 is the distance of vectors without a common term."""
     squared = _squares(left)[:, None] + _squares(right)[None, :] - 2.0 * (left @ right.T).toarray()
-    return np.clip(1.0 - np.sqrt(np.maximum(squared, 0.0) / 2.0), 0.0, 1.0)
+    return np.asarray(np.clip(1.0 - np.sqrt(np.maximum(squared, 0.0) / 2.0), 0.0, 1.0))
 
 
 def l1(left: csr_array, right: csr_array) -> Similarities:
@@ -64,11 +69,11 @@ def lhalf(left: csr_array, right: csr_array) -> Similarities:
 def hamming(left: NDArray[np.uint8], right: NDArray[np.uint8]) -> Similarities:
     """The share of equal bits of packed bit vectors of equal length."""
     different = np.bitwise_count(left[:, None, :] ^ right[None, :, :]).sum(axis=2, dtype=np.int64)
-    return 1.0 - different / (8.0 * left.shape[1])
+    return np.asarray(1.0 - different / (8.0 * left.shape[1]))
 
 
 def _squares(matrix: csr_array) -> NDArray[np.float64]:
-    return np.asarray(matrix.power(2).sum(axis=1)).reshape(-1)
+    return np.asarray(matrix.power(2).sum(axis=1), np.float64).reshape(-1)
 
 
 def _differences(left: csr_array, right: csr_array, power: float) -> Similarities:

@@ -47,7 +47,7 @@ def shipped(language: str, length: int) -> NDArray[np.float64]:
             shares[first * LETTERS + second] += float(share)
     if length == 1:
         shares = shares.reshape(LETTERS, LETTERS).sum(axis=1)
-    return shares / shares.sum()
+    return np.asarray(shares / shares.sum())
 
 
 def observed(folded: Sequence[bytes], length: int) -> NDArray[np.float64]:
@@ -57,7 +57,7 @@ def observed(folded: Sequence[bytes], length: int) -> NDArray[np.float64]:
         raise ValueError("the sampled texts have no words with letters a to z: use expected=english or german")
     sizes = np.bincount(documents, minlength=len(folded))
     shares = np.bincount(prefix, 1.0 / sizes[documents], LETTERS**length)
-    return shares / shares.sum()
+    return np.asarray(shares / shares.sum())
 
 
 def without(shares: NDArray[np.float64], length: int, letters: str) -> NDArray[np.float64]:
@@ -75,7 +75,9 @@ def combined(shares: NDArray[np.float64], count: int) -> NDArray[np.int64]:
     """
     order = [int(prefix) for prefix in np.lexsort((np.arange(len(shares)), -shares)) if shares[prefix] > 0]
     if len(order) < count:
-        raise ValueError(f"there are only {len(order)} prefixes for {count} classes: use longer prefixes or fewer classes")
+        raise ValueError(
+            f"there are only {len(order)} prefixes for {count} classes: use longer prefixes or fewer classes"
+        )
     room = shares.sum() / count
     bins: list[list[int]] = []
     load: list[float] = []
@@ -90,9 +92,7 @@ def combined(shares: NDArray[np.float64], count: int) -> NDArray[np.int64]:
     return _exactly(count, bins, load, shares)
 
 
-def _exactly(
-    count: int, bins: list[list[int]], load: list[float], shares: NDArray[np.float64]
-) -> NDArray[np.int64]:
+def _exactly(count: int, bins: list[list[int]], load: list[float], shares: NDArray[np.float64]) -> NDArray[np.int64]:
     surplus = sorted((prefix for held in bins[count:] for prefix in held), key=lambda prefix: (-shares[prefix], prefix))
     bins, load = bins[:count], load[:count]
     for prefix in surplus:

@@ -1,7 +1,7 @@
 """Multi-probe look-up (Lv et al. 2007): rows with their second choices → keys × (1 + probes).
 
-A query looks not only into its own bucket but also into those that a near-duplicate most likely fell into: the ones that
-differ in a row whose value lies close to a border. One or two rows are changed, the cheapest changes first.
+A query looks not only into its own bucket but also into those that a near-duplicate most likely fell into: the ones
+that differ in a row whose value lies close to a border. One or two rows are changed, the cheapest changes first.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ class Spectral(Code):
         places = (projections(documents, model) - model["lows"]) / model["widths"]
         direction, mode = model["modes"].astype(np.int64)
         # cos(kπt) > 0 exactly when the whole number nearest to k·t is even: arithmetic only, the same on any machine
-        return 1 - np.floor(places[:, direction] * mode + 0.5).astype(np.int64) % 2
+        return np.asarray(1 - np.floor(places[:, direction] * mode + 0.5).astype(np.int64) % 2)
 
 
 def _modes(widths: NDArray[np.float64], bits: int) -> NDArray[np.int32]:

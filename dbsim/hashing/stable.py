@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
@@ -160,8 +161,7 @@ def _segment_probability(family: Stable, ratio: float) -> float:
     points = [point for point in (1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0) if point < ratio]
     edges = [0.0, *points, ratio]
     pieces = (
-        quad(lambda x: 2.0 * family.density(x) * (1.0 - x / ratio), low, high)[0]
-        for low, high in zip(edges, edges[1:], strict=False)
+        quad(lambda x: 2.0 * family.density(x) * (1.0 - x / ratio), low, high)[0] for low, high in pairwise(edges)
     )
     return min(float(sum(pieces)), 1.0)
 

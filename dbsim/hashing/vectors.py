@@ -24,7 +24,7 @@ VOCABULARY = 1 << 16  # terms whose document frequency is stored; the rest count
 
 @dataclass(frozen=True)
 class Vectors:
-    """`matrix[i, j]` is the weight of `terms[j]` in document i; terms are sorted, so columns do not depend on batches."""
+    """`matrix[i, j]` is the weight of `terms[j]` in document i; terms are sorted."""
 
     terms: Hashes
     matrix: csr_array
@@ -51,10 +51,7 @@ def vectors(documents: Documents, model: Model, norm: float = 2.0) -> Vectors:
     With that scaling the similarity of two documents is the weighted mean of their fields' similarities.
     """
     parts = [_count(field.terms, number) for number, field in enumerate(documents.fields)]
-    weighted = []
-    for part in parts:
-        matrix = part.matrix * inverse_frequency(part.terms, model)[None, :]
-        weighted.append(_scale(csr_array(matrix), norm))
+    weighted = [_weigh(part, inverse_frequency(part.terms, model), norm) for part in parts]
     present = np.stack([np.diff(matrix.indptr) > 0 for matrix in weighted]) * np.array(documents.weights)[:, None]
     shares = present / np.maximum(present.sum(axis=0), 1e-300)
     for matrix, share in zip(weighted, shares, strict=True):
@@ -92,12 +89,13 @@ def _count(features: Features, field: int) -> Vectors:
     return Vectors(terms, matrix)
 
 
-def _scale(matrix: csr_array, norm: float) -> csr_array:
-    """Rows of length one: (Σ x^norm)^(1/norm)."""
-    powers = csr_array((matrix.data**norm, matrix.indices, matrix.indptr), shape=matrix.shape)
-    lengths = np.asarray(powers.sum(axis=1)).reshape(-1) ** (1 / norm)
-    matrix.data = matrix.data / np.repeat(lengths, np.diff(matrix.indptr))
-    return matrix
+def _weigh(part: Vectors, factors: NDArray[np.float64], norm: float) -> csr_array:
+    """Columns times their factor, rows of length one: (Σ x^norm)^(1/norm)."""
+    matrix = part.matrix
+    data = matrix.data * factors[matrix.indices]
+    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    lengths = np.bincount(rows, data**norm, matrix.shape[0]) ** (1 / norm)
+    return csr_array((data / lengths[rows], matrix.indices, matrix.indptr), shape=matrix.shape)
 
 
 def _join(terms: list[Hashes], matrices: list[csr_array]) -> Vectors:

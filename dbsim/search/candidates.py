@@ -61,7 +61,7 @@ class Statements:
     def candidates(self, where: Where = None, *, without_key: bool = False, width: int = 1) -> Select[Any]:
         """Rows that share a key, can reach the threshold and fulfil the user's condition."""
         stored, names = self.tables.signatures, self.tables.names
-        conditions = []
+        conditions: list[ColumnElement[bool]] = []
         if len(self.options.fields) == 1:
             count = stored.c[names.counts[0]]
             conditions.append(count.between(bindparam("low", type_=Integer), bindparam("high", type_=Integer)))
@@ -73,7 +73,7 @@ class Statements:
         if self.options.hashing.nearest:
             return self._nearest(conditions)
         wanted = [[bindparam(name, type_=BigInteger) for name in some] for some in self._parameters(width)]
-        return select(stored).where(self._shared(wanted), *conditions)
+        return select(*self._ranking_columns()).where(self._shared(wanted), *conditions)
 
     def _parameters(self, width: int) -> Sequence[Sequence[str]]:
         return key_parameter_names(self.options.keys, width)
@@ -105,7 +105,12 @@ class Statements:
                 sides.append(select(scan.limit(bindparam("near", type_=Integer)).subquery()))
         found = union(*sides)
         same = identity[0] if len(identity) == 1 else tuple_(*identity)
-        return select(stored).where(same.in_(found))
+        return select(*self._ranking_columns()).where(same.in_(found))
+
+    def _ranking_columns(self) -> list[ColumnElement[Any]]:
+        """Primary key and filters: what is needed of a candidate."""
+        stored, names = self.tables.signatures, self.tables.names
+        return [stored.c[name] for name in (*self.tables.key_names, *names.bits, *names.counts)]
 
     def _fulfils(self, where: Condition) -> ColumnElement[bool]:
         """The user's condition on the source row, in its own scope."""
@@ -122,15 +127,15 @@ class Statements:
             (bindparam(f"bits{i}", type_=self.tables.signatures.c[b].type), bindparam(f"count{i}", type_=Integer))
             for i, b in enumerate(names.bits)
         ]
-        value = score(self.backend, options, left, right).label("score")
+        value = score(self.backend, options, left, right).label(self.tables.names.score)
         scored = select(*(candidates.c[name] for name in self.tables.key_names), value).subquery("scored")
-        return select(scored).where(scored.c.score >= bindparam("threshold", type_=Double))
+        return select(scored).where(scored.c[self.tables.names.score] >= bindparam("threshold", type_=Double))
 
     def search(self, where: Where = None, *, without_key: bool = False, width: int = 1) -> Select[Any]:
         """One row a hit, each with the number of candidates and the index's state; one row with NULLs without a hit."""
         rows = self.candidates(where, without_key=without_key, width=width)
         candidates = rows.limit(bindparam("ranked", type_=Integer)).cte("candidates")
-        counted = select(func.count().label("candidates")).select_from(candidates).subquery("counted")
+        counted = select(func.count().label("dbsim_candidates")).select_from(candidates).subquery("counted")
         state = (
             select(index_table.c.state, index_table.c.generation)
             .where(index_table.c.name == self.tables.record.name)
@@ -139,57 +144,67 @@ class Statements:
         ranked = self.ranked(candidates).subquery("ranked")
         best = (
             select(ranked)
-            .order_by(ranked.c.score.desc(), *(ranked.c[name] for name in self.tables.key_names))
+            .order_by(ranked.c[self.tables.names.score].desc(), *(ranked.c[name] for name in self.tables.key_names))
             .limit(bindparam("hits", type_=Integer))
             .subquery("best")
         )
         return (
-            select(counted.c.candidates, state.c.state, best)
+            select(counted.c.dbsim_candidates, state.c.state, best)
             .select_from(counted.join(state, true()).outerjoin(best, true()))
-            .order_by(best.c.score.desc(), *(best.c[name] for name in self.tables.key_names))
+            .order_by(best.c[self.tables.names.score].desc(), *(best.c[name] for name in self.tables.key_names))
         )
 
     def search_many(self, width: int = 1) -> Select[Any]:
         """The same for a batch: the queries come as one JSON array, so the statement stays the same for any number."""
         stored, names = self.tables.signatures, self.tables.names
         queries = self._queries(width)
-        shared = self._shared([[queries.c[name] for name in some] for some in self._parameters(width)])
-        in_range = stored.c[names.counts[0]].between(queries.c.low, queries.c.high)
-        number = func.row_number().over(partition_by=queries.c.number).label("dbsim_place")
-        candidates = select(stored, *queries.c, number).where(shared, in_range).cte("candidates")
+        shared = self._shared([[queries.c[f"dbsim_{name}"] for name in some] for some in self._parameters(width)])
+        in_range = stored.c[names.counts[0]].between(queries.c.dbsim_low, queries.c.dbsim_high)
+        number = func.row_number().over(partition_by=queries.c.dbsim_number).label("dbsim_place")
+        candidates = select(*self._ranking_columns(), *queries.c, number).where(shared, in_range).cte("candidates")
         left = [(candidates.c[b], candidates.c[c]) for b, c in zip(names.bits, names.counts, strict=True)]
-        right = [(candidates.c[f"bits{i}"], candidates.c[f"count{i}"]) for i in range(len(names.bits))]
+        right = [(candidates.c[f"dbsim_bits{i}"], candidates.c[f"dbsim_count{i}"]) for i in range(len(names.bits))]
         keys = [candidates.c[name] for name in self.tables.key_names]
         scored = (
-            select(*keys, candidates.c.number, score(self.backend, self.options, left, right).label("score"))
+            select(
+                *keys,
+                candidates.c.dbsim_number,
+                score(self.backend, self.options, left, right).label(self.tables.names.score),
+            )
             .where(candidates.c.dbsim_place <= bindparam("ranked", type_=Integer))
             .subquery("scored")
         )
-        order = [scored.c.score.desc(), *(scored.c[name] for name in self.tables.key_names)]
-        place = func.row_number().over(partition_by=scored.c.number, order_by=order).label("dbsim_place")
-        best = select(scored, place).where(scored.c.score >= bindparam("threshold", type_=Double)).subquery("best")
+        order = [scored.c[self.tables.names.score].desc(), *(scored.c[name] for name in self.tables.key_names)]
+        place = func.row_number().over(partition_by=scored.c.dbsim_number, order_by=order).label("dbsim_place")
+        best = (
+            select(scored, place)
+            .where(scored.c[self.tables.names.score] >= bindparam("threshold", type_=Double))
+            .subquery("best")
+        )
         counted = (
-            select(candidates.c.number, func.count().label("candidates"))
-            .group_by(candidates.c.number)
+            select(candidates.c.dbsim_number, func.count().label("dbsim_candidates"))
+            .group_by(candidates.c.dbsim_number)
             .subquery("counted")
         )
-        hits = and_(best.c.number == counted.c.number, best.c.dbsim_place <= bindparam("hits", type_=Integer))
+        hits = and_(
+            best.c.dbsim_number == counted.c.dbsim_number, best.c.dbsim_place <= bindparam("hits", type_=Integer)
+        )
         return (
-            select(counted.c.number, counted.c.candidates, best.c.score, *(best.c[n] for n in self.tables.key_names))
+            select(
+                counted.c.dbsim_number,
+                counted.c.dbsim_candidates,
+                best.c[self.tables.names.score],
+                *(best.c[n] for n in self.tables.key_names),
+            )
             .select_from(counted.outerjoin(best, hits))
-            .order_by(counted.c.number, best.c.dbsim_place)
+            .order_by(counted.c.dbsim_number, best.c.dbsim_place)
         )
 
     def _queries(self, width: int) -> FromClause:
         fields = range(len(self.options.fields))
-        numbers = [
-            "number",
-            *chain.from_iterable(self._parameters(width)),
-            "low",
-            "high",
-            *(f"count{i}" for i in fields),
-        ]
-        return self.backend.json_rows("queries", numbers, [f"bits{i}" for i in fields])
+        keys = [f"dbsim_{name}" for name in chain.from_iterable(self._parameters(width))]
+        numbers = ["dbsim_number", *keys, "dbsim_low", "dbsim_high", *(f"dbsim_count{i}" for i in fields)]
+        return self.backend.json_rows("queries", numbers, [f"dbsim_bits{i}" for i in fields])
 
 
 def many_parameters(options: IndexOptions, queries: Sequence[Query | None], threshold: float) -> str:
@@ -198,10 +213,10 @@ def many_parameters(options: IndexOptions, queries: Sequence[Query | None], thre
     for number, query in enumerate(queries):
         if query is not None:
             low, high = query.count_range(options, threshold)
-            row: dict[str, Any] = {"number": number, "low": low, "high": high}
-            row.update(query.key_parameters())
-            row.update({f"count{i}": count for i, count in enumerate(query.counts)})
-            row.update({f"bits{i}": "X" + bits.hex() for i, bits in enumerate(query.bits) if bits is not None})
+            row: dict[str, Any] = {"dbsim_number": number, "dbsim_low": low, "dbsim_high": high}
+            row.update({f"dbsim_{name}": key for name, key in query.key_parameters().items()})
+            row.update({f"dbsim_count{i}": count for i, count in enumerate(query.counts)})
+            row.update({f"dbsim_bits{i}": "X" + bits.hex() for i, bits in enumerate(query.bits) if bits is not None})
             rows.append(row)
     return json.dumps(rows)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy import Connection, Engine, Select, Subquery, select
 
 from dbsim.errors import InvalidOption, UnknownKey
@@ -113,7 +114,7 @@ class SearchEngine:
 
     def _queries(self, columns: Sequence[Sequence[str]], probes: int) -> list[Query | None]:
         found = Query.of(self.signer.sign(columns))
-        neighbours = self.signer.probes(columns, probes) if probes else None
+        neighbours = self._neighbours(columns, probes) if probes else None
         return [
             query
             and self._spread(
@@ -121,6 +122,12 @@ class SearchEngine:
             )
             for number, (query, texts) in enumerate(zip(found, zip(*columns, strict=True), strict=True))
         ]
+
+    def _neighbours(self, columns: Sequence[Sequence[str]], probes: int) -> NDArray[np.int64]:
+        try:
+            return self.signer.probes(columns, probes)
+        except ValueError as error:
+            raise InvalidOption(str(error)) from error
 
     def _spread(self, query: Query, lookups: tuple[tuple[int, ...], ...] = ()) -> Query:
         """With every value to look up, where that is more than the keys."""
@@ -165,7 +172,7 @@ class SearchEngine:
         query = query or Query.nothing(self.tables.record.options)
         rows = self.statements.candidates(where, width=query.width).limit(bounds.max_candidates)
         ranked = self.statements.ranked(rows.subquery("candidates"))
-        ordered = ranked.order_by(ranked.selected_columns.score.desc()).limit(bounds.limit)
+        ordered = ranked.order_by(ranked.selected_columns[self.tables.names.score].desc()).limit(bounds.limit)
         return ordered.params(self._values(query, bounds)).subquery("dbsim_match")
 
     def query_of(self, connection: Connection, key: Key, bounds: Bounds) -> Query | None:
@@ -208,7 +215,7 @@ class SearchEngine:
         if query is None:
             return Results()
         values = self._values(query, bounds) | (self_parameters(key) if key else {})
-        shape = {"without_key": key is not None, "width": query.width}
+        shape: dict[str, Any] = {"without_key": key is not None, "width": query.width}
         with searching(self.engine, self.backend, connection) as own:
             if where is None or isinstance(where, str):
                 compiled = self._compile((where, *shape.values()), lambda: self.statements.search(where, **shape))

@@ -22,6 +22,7 @@ class Backend(Protocol):
     fill_batch: int  # rows signed and written in one transaction of the first filling
     queue_batch: int  # changes worked off in one transaction
     not_text: tuple[str, ...]  # column types that cannot be indexed
+    writers_wait: bool  # whether the application's writes wait while dbsim writes
 
     # ── the host's table ──
     def describe(self, connection: Connection, table: str, schema: str | None) -> Source | None:
@@ -48,6 +49,9 @@ class Backend(Protocol):
 
     def claim(self, connection: Connection, tables: IndexTables, limit: int) -> list[Key]:
         """Take changes off the queue: exactly the rows read, never by a watermark."""
+
+    def pending(self, connection: Connection, tables: IndexTables, limit: int) -> list[Key]:
+        """The changes `claim` would take next."""
 
     def markers(self, connection: Connection, tables: IndexTables) -> list[Any]:
         """The queue rows without a key: each asks for a comparison of everything."""

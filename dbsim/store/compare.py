@@ -13,6 +13,7 @@ from dbsim.hashing.signer import Signer
 from dbsim.store.backend import Backend
 from dbsim.store.reading import after, among, chunks, key_columns, source_rows, texts, up_to
 from dbsim.store.refresh import refresh
+from dbsim.store.rehearsal import Rehearsal
 from dbsim.store.source import Key, Texts
 from dbsim.store.tables import IndexTables
 from dbsim.store.transactions import read, write
@@ -89,7 +90,7 @@ class Comparison:
             part.repaired = write(
                 self.engine,
                 self.backend,
-                lambda c: refresh(c, self.backend, self.tables, self.signer, part.keys),
+                lambda c: refresh(c, self.backend, self.tables, Rehearsal(self.signer), part.keys),
             )
         found.extend(part)
 

@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
-from sqlalchemy import Connection, Engine, Table, insert, select
+from sqlalchemy import Connection, Engine, Table, func, insert, select
+from sqlalchemy import table as source_table
 from sqlalchemy.schema import CreateTable, DropTable
 
 from dbsim.errors import IndexExists, InvalidOption, UnknownName
@@ -84,7 +85,8 @@ def _same_exists(engine: Engine, backend: Backend, asked: IndexOptions, given: S
     if not read(engine, backend, lambda c: catalogue.exists(c, asked.name)):
         return False
     existing = read(engine, backend, lambda c: catalogue.load(c, asked.name)).options
-    differences = existing.differences(asked.with_plan(), given)
+    documents = read(engine, backend, lambda c: _documents(c, asked))
+    differences = existing.differences(asked.with_plan(documents), given)
     if differences:
         raise IndexExists(asked.name, differences)
     return True
@@ -94,7 +96,7 @@ def _record(
     connection: Connection, backend: Backend, asked: IndexOptions, source: Source, secret: bytes | None
 ) -> catalogue.IndexRecord:
     record = catalogue.IndexRecord(
-        options=asked.with_plan(),
+        options=asked.with_plan(_documents(connection, asked)),
         primary_key=source.primary_key,
         secret=secret or secrets.token_bytes(16),
         unicode_version=UNICODE_VERSION,
@@ -106,6 +108,14 @@ def _record(
     sample = _sample(connection, backend, IndexTables(record))
     fields = tuple(_resolve(field, column) for field, column in zip(asked.fields, sample, strict=True))
     return replace(record, options=replace(record.options, fields=fields))
+
+
+def _documents(connection: Connection, asked: IndexOptions) -> int:
+    """Rows of the table, where the plan depends on them."""
+    if not asked.bucket:
+        return 0
+    source = source_table(asked.table, schema=asked.schema)
+    return connection.scalar(select(func.count()).select_from(source)) or 0
 
 
 def _sample(connection: Connection, backend: Backend, tables: IndexTables) -> list[list[str]]:

@@ -74,7 +74,7 @@ def ensure(engine: Engine, backend: Backend, tables: IndexTables, signer: Signer
 
 
 def current(connection: Connection, tables: IndexTables, signer: Signer, *, lock: bool = False) -> None:
-    """Let the signer have the newest generation's model; with `lock` no newer one comes before this transaction ends."""
+    """Let the signer have the newest generation's model; with `lock` it stays the newest in this transaction."""
     if not signer.family.learns:
         return
     generation = catalogue.generation(connection, tables.record.name, lock=lock)
@@ -123,6 +123,12 @@ def fit(connection: Connection, backend: Backend, tables: IndexTables, signer: S
         return Fitted(signer.fit(columns), len(columns[0]))
     except ValueError as error:
         raise NotFitted(f"family {tables.record.options.family!r} cannot learn from this table: {error}") from error
+
+
+def sample_of(connection: Connection, backend: Backend, tables: IndexTables, size: int) -> tuple[list[list[str]], int]:
+    """A sample, and how many rows the table has."""
+    total = connection.scalar(select(func.count()).select_from(tables.source)) or 0
+    return sample(connection, backend, tables, size), total
 
 
 def sample(connection: Connection, backend: Backend, tables: IndexTables, size: int) -> list[list[str]]:

@@ -23,6 +23,7 @@ from sqlalchemy import (
     cast,
     column,
     func,
+    insert,
     literal_column,
 )
 from sqlalchemy.dialects.postgresql import BIT
@@ -38,6 +39,7 @@ from dbsim.store.identifiers import identifier, literal, quote
 from dbsim.store.source import Key, Source, Unindexable
 from dbsim.store.tables import IndexTables
 
+BPCHAROID, TEXTOID = 1042, 25  # char(n), text
 STRIPES = 64  # locks per index: documents share them, so that a batch never fills the server's lock table
 RAW = {"no_parameters": True}  # a percent sign in a name is not a placeholder
 TRIGGER_LOCK = "2s"  # how long CREATE TRIGGER may queue in front of the application's writes
@@ -52,6 +54,7 @@ class PostgreSQL:
     fill_batch = 4000
     queue_batch = 2000
     not_text: tuple[str, ...] = ("bytea",)
+    writers_wait = False
 
     # ── the host's table ──
     def describe(self, connection: Connection, table: str, schema: str | None) -> Source | None:
@@ -186,6 +189,11 @@ class PostgreSQL:
         )
         return [tuple(row) for row in rows]
 
+    def pending(self, connection: Connection, tables: IndexTables, limit: int) -> list[Key]:
+        key = ", ".join(quote(name) for name in tables.key_names)
+        statement = f"SELECT {key} FROM {quote(tables.queue.name)} WHERE NOT ({self._no_key(tables)}) LIMIT {limit}"
+        return [tuple(row) for row in connection.exec_driver_sql(statement, execution_options=RAW)]
+
     def markers(self, connection: Connection, tables: IndexTables) -> list[Any]:
         queued = quote(tables.names.queued)
         rows = connection.exec_driver_sql(
@@ -275,12 +283,29 @@ class PostgreSQL:
         with raw.cursor() as cursor:
             described = cursor.execute(f"SELECT {columns} FROM {table} LIMIT 0").description or []
             adapter = Transformer(raw)
-            adapter.set_dumper_types([column.type_code for column in described], Format.BINARY)
+            try:
+                adapter.set_dumper_types([_binary_type(column.type_code) for column in described], Format.BINARY)
+            except psycopg.ProgrammingError:  # an enum or another type that psycopg knows only as text
+                self._insert_as_text(connection, tables, keys, rows)
+                return
             formats = [PyFormat.BINARY] * len(described)
             dumped = [adapter.dump_sequence(key, formats) for key in keys]
             with cursor.copy(f"COPY {table} FROM STDIN (FORMAT BINARY)") as copy:
                 for block in binary_rows(dumped, rows):
                     copy.write(block)
+
+    def _insert_as_text(
+        self, connection: Connection, tables: IndexTables, keys: Sequence[Key], rows: Signatures
+    ) -> None:
+        names = [column.name for column in tables.signatures.columns]
+        values = [
+            [self.stored_bits(value) if isinstance(value, bytes) else value for value in row]
+            for row in rows.as_tuples()
+        ]
+        connection.execute(
+            insert(tables.signatures),
+            [dict(zip(names, (*key, *row), strict=True)) for key, row in zip(keys, values, strict=True)],
+        )
 
     def finish_filling(self, connection: Connection, tables: IndexTables) -> None:
         self._run(connection, f"ANALYZE {quote(tables.signatures.name)}")
@@ -328,6 +353,11 @@ class PostgreSQL:
 
     def _run(self, connection: Connection, statement: str) -> None:
         connection.exec_driver_sql(statement, execution_options=RAW)
+
+
+def _binary_type(oid: int) -> int:
+    """char(n) travels in the same bytes as text, for which psycopg has a binary form."""
+    return TEXTOID if oid == BPCHAROID else oid
 
 
 def _estimate(count: ColumnElement[Any], size: int) -> ColumnElement[Any]:

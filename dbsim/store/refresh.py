@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from sqlalchemy import Connection, delete, insert
 
@@ -11,23 +12,37 @@ from dbsim.store import models
 from dbsim.store.backend import Backend
 from dbsim.store.catalogue import quarantine_table
 from dbsim.store.reading import among, chunks, key_columns, source_rows, texts
-from dbsim.store.source import Key, key_json
+from dbsim.store.rehearsal import Rehearsal
+from dbsim.store.source import Key, Texts, key_json
 from dbsim.store.tables import IndexTables
 
 
-def refresh(connection: Connection, backend: Backend, tables: IndexTables, signer: Signer, keys: Iterable[Key]) -> int:
+def refresh(
+    connection: Connection, backend: Backend, tables: IndexTables, signer: Rehearsal, keys: Sequence[Key]
+) -> int:
     """Lock the documents, read the truth, replace what is stored; a key without a row loses its signature."""
     done = 0
-    wanted = list(keys)
-    models.current(connection, tables, signer, lock=True)
-    backend.lock_keys(connection, tables, wanted)
-    for some in chunks(wanted, backend.key_batch):
-        query = source_rows(backend, tables).where(among(key_columns(tables.source, tables), some))
+    models.current(connection, tables, signer.signer, lock=True)
+    backend.lock_keys(connection, tables, keys)
+    for some in chunks(keys, backend.key_batch):
         forget(connection, tables, some)
-        for batch in texts(connection, backend, tables, query):
-            store(connection, backend, tables, batch.keys, signer.sign(batch.columns), batch.failures)
+        for batch in source_texts(connection, backend, tables, some):
+            store(connection, backend, tables, batch, signer.sign(batch))
         done += len(some)
     return done
+
+
+def rehearse(
+    connection: Connection, backend: Backend, tables: IndexTables, signer: Signer, keys: Sequence[Key]
+) -> Rehearsal:
+    """Sign in advance what `refresh` will find."""
+    found = (source_texts(connection, backend, tables, some) for some in chunks(keys, backend.key_batch))
+    return Rehearsal(signer, chain.from_iterable(found))
+
+
+def source_texts(connection: Connection, backend: Backend, tables: IndexTables, keys: Sequence[Key]) -> Iterator[Texts]:
+    query = source_rows(backend, tables).where(among(key_columns(tables.source, tables), keys))
+    return texts(connection, backend, tables, query)
 
 
 def forget(connection: Connection, tables: IndexTables, keys: list[Key]) -> None:
@@ -42,21 +57,14 @@ def forget(connection: Connection, tables: IndexTables, keys: list[Key]) -> None
     )
 
 
-def store(
-    connection: Connection,
-    backend: Backend,
-    tables: IndexTables,
-    keys: list[Key],
-    signatures: Signatures,
-    failures: dict[Key, str],
-) -> None:
+def store(connection: Connection, backend: Backend, tables: IndexTables, batch: Texts, signatures: Signatures) -> None:
     """Write new rows; one that could not be read is stored as an empty document and named in the quarantine."""
-    backend.insert(connection, tables, keys, signatures)
-    if failures:
+    backend.insert(connection, tables, batch.keys, signatures)
+    if batch.failures:
         connection.execute(
             insert(quarantine_table),
             [
                 {"index_name": tables.record.name, "source_key": key_json(key), "reason": reason}
-                for key, reason in failures.items()
+                for key, reason in batch.failures.items()
             ],
         )

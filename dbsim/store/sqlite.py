@@ -14,6 +14,7 @@ from sqlalchemy import (
     FromClause,
     Integer,
     LargeBinary,
+    Row,
     Text,
     bindparam,
     cast,
@@ -44,6 +45,7 @@ class SQLite:
     fill_batch = 1000
     queue_batch = 500  # the application waits for the write lock meanwhile: keep it well under its busy timeout
     not_text: tuple[str, ...] = ("blob",)
+    writers_wait = True
 
     # ── the host's table ──
     def describe(self, connection: Connection, table: str, schema: str | None) -> Source | None:
@@ -128,15 +130,22 @@ class SQLite:
 
     def claim(self, connection: Connection, tables: IndexTables, limit: int) -> list[Key]:
         queue, rowid, key = self._queue_names(tables)
-        rows = connection.exec_driver_sql(
-            f"SELECT {rowid}, {key} FROM {queue} WHERE ({key}) IS NOT {self._no_key(tables)} ORDER BY 1 LIMIT ?",
-            (limit,),
-        ).all()
+        rows = self._first_changes(connection, tables, limit)
         if rows:  # the write lock is held, so no row below the last one read can appear in between
             connection.exec_driver_sql(
                 f"DELETE FROM {queue} WHERE {rowid} <= ? AND ({key}) IS NOT {self._no_key(tables)}", (rows[-1][0],)
             )
         return [tuple(row[1:]) for row in rows]
+
+    def pending(self, connection: Connection, tables: IndexTables, limit: int) -> list[Key]:
+        return [tuple(row[1:]) for row in self._first_changes(connection, tables, limit)]
+
+    def _first_changes(self, connection: Connection, tables: IndexTables, limit: int) -> Sequence[Row[Any]]:
+        queue, rowid, key = self._queue_names(tables)
+        return connection.exec_driver_sql(
+            f"SELECT {rowid}, {key} FROM {queue} WHERE ({key}) IS NOT {self._no_key(tables)} ORDER BY 1 LIMIT ?",
+            (limit,),
+        ).all()
 
     def markers(self, connection: Connection, tables: IndexTables) -> list[Any]:
         queue, rowid, key = self._queue_names(tables)

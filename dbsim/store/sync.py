@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -14,8 +14,9 @@ from dbsim.store import catalogue, models
 from dbsim.store.backend import Backend
 from dbsim.store.compare import Comparison
 from dbsim.store.reading import after, key_columns, source_rows, texts
-from dbsim.store.refresh import refresh, store
-from dbsim.store.source import Key
+from dbsim.store.refresh import refresh, rehearse, store
+from dbsim.store.rehearsal import Rehearsal
+from dbsim.store.source import Key, Texts
 from dbsim.store.tables import IndexTables
 from dbsim.store.transactions import read, write
 
@@ -79,28 +80,36 @@ class Worker:
             return 0
         start, total = self._count(self.tables.signatures), self._count(self.tables.source)
         filled = 0
-        while step := write(self.engine, self.backend, self.fill_step):
+        while step := self._fill_batch():
             filled += step
             self.progress("reading", start + filled, max(total, start + filled))
         self._build_indexes()
         return filled
 
-    def fill_step(self, connection: Connection) -> int:
+    def _fill_batch(self) -> int:
+        rehearsal = Rehearsal(self.signer)
+        if self.backend.writers_wait:
+            rehearsal = read(self.engine, self.backend, lambda c: Rehearsal(self.signer, self._next_rows(c)))
+        return write(self.engine, self.backend, lambda c: self.fill_step(c, rehearsal))
+
+    def fill_step(self, connection: Connection, signer: Rehearsal) -> int:
         """Sign and store the next rows; 0 when there are no more."""
         if self._is_ready(connection, lock=True):
             return 0
         models.current(connection, self.tables, self.signer)
+        done = 0
+        for batch in self._next_rows(connection):
+            store(connection, self.backend, self.tables, batch, signer.sign(batch))
+            done += len(batch)
+        return done
+
+    def _next_rows(self, connection: Connection) -> Iterator[Texts]:
         columns = key_columns(self.tables.source, self.tables)
         last = self._last_filled(connection)
         # rows whose key is NULL, which SQLite allows, cannot be referred to
         start = [after(columns, last)] if last else [column.is_not(None) for column in columns]
         query = source_rows(self.backend, self.tables).where(*start).order_by(*columns).limit(self.backend.fill_batch)
-        done = 0
-        for batch in texts(connection, self.backend, self.tables, query):
-            signatures = self.signer.sign(batch.columns)
-            store(connection, self.backend, self.tables, batch.keys, signatures, batch.failures)
-            done += len(batch)
-        return done
+        return texts(connection, self.backend, self.tables, query)
 
     def _is_ready(self, connection: Connection, *, lock: bool = False) -> bool:
         return catalogue.load(connection, self.tables.record.name, lock=lock).ready
@@ -132,16 +141,26 @@ class Worker:
     def drain(self) -> int:
         """Until the queue is empty."""
         changed, total = 0, self._count(self.tables.queue)
-        while step := write(self.engine, self.backend, self.step):
+        while step := self._drain_batch():
             changed += step
             self.progress("changes", changed, max(changed, total))
         return changed
 
-    def step(self, connection: Connection) -> int:
+    def _drain_batch(self) -> int:
+        rehearsal = Rehearsal(self.signer)
+        if self.backend.writers_wait:
+            rehearsal = read(self.engine, self.backend, self._rehearse)
+        return write(self.engine, self.backend, lambda c: self.step(c, rehearsal))
+
+    def _rehearse(self, connection: Connection) -> Rehearsal:
+        keys = self.backend.pending(connection, self.tables, self.backend.queue_batch)
+        return rehearse(connection, self.backend, self.tables, self.signer, keys)
+
+    def step(self, connection: Connection, signer: Rehearsal | None = None) -> int:
         """Claim a batch, lock its documents, read the truth, write, all in the caller's transaction."""
         keys = self.backend.claim(connection, self.tables, self.backend.queue_batch)
         if keys:
-            refresh(connection, self.backend, self.tables, self.signer, keys)
+            refresh(connection, self.backend, self.tables, signer or Rehearsal(self.signer), keys)
         return len(keys)
 
     # ── comparison ──

@@ -95,6 +95,7 @@ class ColumnNames:
     bits: tuple[str, ...]
     counts: tuple[str, ...]
     queued: str
+    score: str  # of search results, not stored
 
     @staticmethod
     def of(record: IndexRecord) -> ColumnNames:
@@ -115,4 +116,5 @@ class ColumnNames:
             bits=tuple(free(field.name, "bits") for field in options.fields),
             counts=tuple(free(field.name, "count") for field in options.fields),
             queued=free("queued_at"),
+            score=free("score"),
         )
