@@ -40,12 +40,14 @@ def tune(db: str, name: str, families: tuple[str, ...], plot: Path | None, as_js
 
 def _show(report: TuneReport) -> None:
     click.echo(
-        f"{report.sample} of {report.table_rows} rows, {report.pairs} pairs from {report.threshold:g}, "
-        f"wanted recall {report.recall:g}"
+        f"measured on {report.sample} of {report.table_rows} rows and {report.shown.pairs} pairs from "
+        f"{report.threshold:g}, wanted recall {report.recall:g}; ranked: rows a search of the whole table ranks, "
+        f"lookups: in B-trees, µs: to hash a text, B: bytes of keys a row"
     )
     table = Table(box=None, pad_edge=False)
-    for heading in ("family", "rows", "keys", "recall", "formula", "rows ranked", "look-ups", "µs to sign", "bytes"):
-        table.add_column(heading, justify="left" if heading == "family" else "right", no_wrap=True)
+    table.add_column("family", overflow="fold")
+    for heading in ("rows", "keys", "recall", "formula", "ranked", "lookups", "µs", "B"):
+        table.add_column(heading, justify="right", min_width=len(heading))
     for one in report.settings:
         table.add_row(
             one.family,

@@ -19,7 +19,7 @@ from dbsim.hashing.family import Family, Keys, Model
 from dbsim.hashing.keys import Plan, bit_keys
 from dbsim.hashing.measures import hamming, weighted_mean
 from dbsim.hashing.minhash import EMPTY, mixture
-from dbsim.text.arithmetic import combine, high_lane, low_lane, scale
+from dbsim.text.arithmetic import high_lane, low_lane, numbered, scale
 
 Bits = NDArray[np.uint8]
 
@@ -79,5 +79,4 @@ class BitSampling(Family):
 @lru_cache(maxsize=32)
 def sample_positions(count: int, size: int) -> NDArray[np.int64]:
     """Random bit numbers below `size`, drawn with replacement as the formula assumes."""
-    numbers = np.arange(1, count + 1, dtype=np.uint64)
-    return scale(high_lane(combine([numbers, numbers, numbers])), size)
+    return scale(high_lane(numbered(0, count)), size)

@@ -52,8 +52,8 @@ def directions(matrix: csr_array, count: int, *, centre: bool) -> tuple[Matrix, 
     else:
         operator = LinearOperator(
             matrix.shape,
-            matvec=lambda x: matrix @ x - (mean @ x),
-            rmatvec=lambda y: matrix.T @ y - mean * y.sum(),
+            matvec=lambda x: matrix @ x.reshape(-1) - mean @ x.reshape(-1),
+            rmatvec=lambda y: matrix.T @ y.reshape(-1) - mean * y.sum(),
             dtype=np.float64,
         )
         start = np.linspace(1.0, 2.0, min(matrix.shape))  # the same start, the same result

@@ -39,7 +39,7 @@ def _jaccard(left: Features, right: Features) -> Similarities:
 
 def _sets(features: Features, terms: NDArray[np.uint64]) -> csr_array:
     columns = np.searchsorted(terms, features.hashes)
-    found = csr_array((np.ones(len(columns)), columns, features.offsets), shape=(len(features), len(terms)))
+    found = csr_array((np.ones(len(columns)), columns, features.offsets.copy()), shape=(len(features), len(terms)))
     found.sum_duplicates()
     found.data[:] = 1.0
     return found

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dbsim.hashing.vectors import UNIT, Vectors
-from dbsim.text.arithmetic import Hashes, combine, high_lane, low_lane
+from dbsim.text.arithmetic import Hashes, combine, high_lane, low_lane, numbered
 
 Numbers = NDArray[np.float64]
 GRAIN = 1 << 16
@@ -38,9 +38,9 @@ def coefficients(
     terms: Hashes, positions: range, draw: Callable[[Numbers, Numbers], tuple[Numbers, ...]]
 ) -> NDArray[np.int64]:
     """terms × positions, in multiples of 1/GRAIN."""
-    probe = len(draw(np.array([0.5]), np.array([0.5])))
-    numbers = np.arange(positions.start // probe, (positions[-1]) // probe + 1, dtype=np.uint64)
-    hashes = combine([np.repeat(terms, len(numbers)), np.tile(numbers + np.uint64(1), len(terms))])
+    each = len(draw(np.array([0.5]), np.array([0.5])))  # positions made from one hash
+    numbers = numbered(positions.start // each, positions[-1] // each + 1)
+    hashes = combine([np.repeat(terms, len(numbers)), np.tile(numbers, len(terms))])
     drawn = draw(uniform(high_lane(hashes)), uniform(low_lane(hashes)))
     columns = np.stack([part.reshape(len(terms), len(numbers)) for part in drawn], axis=2)
     found = columns.reshape(len(terms), -1)[:, : len(positions)]

@@ -19,7 +19,7 @@ from dbsim.hashing.fingerprint import is_prime
 from dbsim.hashing.keys import Plan, band
 from dbsim.hashing.measures import jaccard
 from dbsim.hashing.minhash import EMPTY, mixture
-from dbsim.text.arithmetic import Hashes, combine
+from dbsim.text.arithmetic import Hashes, numbered
 from dbsim.text.features import Features
 
 PRIME_BITS = 40  # far below the 62 bits of a shingle, so that two primes order shingles independently of each other
@@ -39,8 +39,7 @@ def sketch(features: Features, positions: int) -> Hashes:
 @lru_cache(maxsize=16)
 def primes(count: int) -> tuple[int, ...]:
     """Random primes of 40 bits, the same in every index: shingles are hashed with the index's secret before."""
-    numbers = np.arange(1, count + 1, dtype=np.uint64)
-    drawn = combine([numbers, numbers]) >> np.uint64(62 - PRIME_BITS)
+    drawn = numbered(0, count) >> np.uint64(62 - PRIME_BITS)
     return tuple(_next_prime(int(number) | 1 << (PRIME_BITS - 1)) for number in drawn)
 
 

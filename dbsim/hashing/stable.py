@@ -28,7 +28,7 @@ from dbsim.hashing.keys import Plan, band
 from dbsim.hashing.probing import Rows, probe
 from dbsim.hashing.projections import Numbers, cauchy, levy, normal, project, uniform
 from dbsim.hashing.vectors import align, fit_frequencies, vectors
-from dbsim.text.arithmetic import combine, high_lane
+from dbsim.text.arithmetic import high_lane, numbered
 
 SEGMENTS = 4.0  # u as a multiple of the distance at the threshold: wider brings hardly better keys (Datar, fig. 3)
 OFFSET = 1 << 40  # segment numbers are stored as positive ones
@@ -91,8 +91,7 @@ class Stable(Family):
     def _positions(self, documents: Documents, plan: Plan, model: Model) -> NDArray[np.float64]:
         """(a·d + c)/u, c a fixed random share of a segment for each position."""
         found = project(vectors(documents, model, self.alpha), plan.positions, self.draw)
-        numbers = np.arange(1, plan.positions + 1, dtype=np.uint64)
-        return found / self.width + uniform(high_lane(combine([numbers, numbers])))[None, :]
+        return found / self.width + uniform(high_lane(numbered(0, plan.positions)))[None, :]
 
 
 @dataclass(frozen=True)

@@ -84,7 +84,7 @@ def _count(features: Features, field: int) -> Vectors:
         hashes = combine([hashes, np.full_like(hashes, field)])
     terms, columns = np.unique(hashes, return_inverse=True)
     ones = np.ones(len(hashes))
-    matrix = csr_array((ones, columns.reshape(-1), features.offsets), shape=(len(features), len(terms)))
+    matrix = csr_array((ones, columns.reshape(-1), features.offsets.copy()), shape=(len(features), len(terms)))
     matrix.sum_duplicates()
     return Vectors(terms, matrix)
 

@@ -39,6 +39,7 @@ class Measured:
     keys: int
     probes: int
     measure: str
+    pairs: int  # in the sample, from the threshold
     recall: float
     promised: float | None
     ranked: float
@@ -62,7 +63,6 @@ class TuneReport:
     recall: float
     table_rows: int
     sample: int
-    pairs: int
     settings: tuple[Measured, ...]
 
     @property
@@ -111,17 +111,15 @@ class Tuning:
         stored = self.signer.documents(self.texts)
         asked = self.signer.documents(self._edited())
         settings: list[Measured] = []
-        pairs = 0
         for name in families:
             grid = family_of(name).settled(self.threshold).grid(self.threshold, self.recall)
             for number, (family, plan) in enumerate(grid):
                 progress(f"measuring {name}", number, len(grid))
                 model = family.fit(stored, plan)
                 similar = family.similarity(asked, stored, model)
-                pairs = max(pairs, int((similar >= self.threshold).sum()))
                 settings.append(self._measure(family, plan, model, stored, asked, similar))
             progress(f"measuring {name}", len(grid), len(grid))
-        return TuneReport(self.threshold, self.recall, self.table_rows, len(stored), pairs, tuple(settings))
+        return TuneReport(self.threshold, self.recall, self.table_rows, len(stored), tuple(settings))
 
     def _edited(self) -> list[list[str]]:
         """Copies of every n-th text, each with a larger share of its words dropped or replaced by words of another."""
@@ -164,6 +162,7 @@ class Tuning:
             keys=plan.keys,
             probes=self.probes,
             measure=family.measure,
+            pairs=int(near.sum()),
             recall=float(found[near].mean()) if near.any() else 0.0,
             promised=promised if not self.probes else None,
             ranked=max(float(found.sum(axis=1).mean()) - own, 0.0) * self.table_rows / len(stored) + own,
