@@ -82,7 +82,9 @@ class Index:
 
     def check(self, *, sample: int | None = None, repair: bool = False, progress: Progress = _quiet) -> Differences:
         """Recompute signatures and compare, all rows or a sample; rows still in the queue are not differences."""
-        read(self._engine, self._backend, lambda c: models.current(c, self._tables, self._signer))
+        models.ensure(self._engine, self._backend, self._tables, self._signer)
+        if repair:  # the first filling goes on after the last row stored: a repair must not store one beyond it
+            self.worker(progress).fill()
         walk = Comparison(self._engine, self._backend, self._tables, self._signer)
         walk.progress = lambda done, total: progress("checking", done, total)
         found = walk.all(repair=repair) if sample is None else walk.sample(sample, repair=repair)

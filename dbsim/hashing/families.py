@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from dataclasses import Field, fields
+from dataclasses import Field, fields, replace
 from functools import lru_cache
 from typing import Any
 
@@ -19,18 +19,18 @@ from dbsim.hashing.rabin_minhash import RabinMinHash
 from dbsim.hashing.spectral import Spectral
 from dbsim.hashing.stable import Cauchy, Gauss, Levy
 
-FAMILIES: dict[str, type[Family]] = {
-    "minhash@1": MinHash,
-    "rabin-minhash@1": RabinMinHash,
-    "bitsampling@1": BitSampling,
-    "gauss@1": Gauss,
-    "cauchy@1": Cauchy,
-    "levy@1": Levy,
-    "hyperplane@1": Hyperplane,
-    "fuzzy@1": Fuzzy,
-    "spectral@1": Spectral,
-    "linear-spectral@1": LinearSpectral,
-    "forest@1": Forest,
+FAMILIES: dict[str, Family] = {  # each with its usual settings
+    "minhash@1": MinHash(),
+    "rabin-minhash@1": RabinMinHash(),
+    "bitsampling@1": BitSampling(),
+    "gauss@1": Gauss(),
+    "cauchy@1": Cauchy(),
+    "levy@1": Levy(),
+    "hyperplane@1": Hyperplane(),
+    "fuzzy@1": Fuzzy(),
+    "spectral@1": Spectral(),
+    "linear-spectral@1": LinearSpectral(),
+    "forest@1": Forest(),
 }
 
 
@@ -42,8 +42,8 @@ def family_names() -> list[str]:
 def family_of(text: str) -> Family:
     """NAME[@VERSION][:SETTING=VALUE…], e.g. fuzzy:classes=13:schemes=3; without a version the newest."""
     name, *settings = text.split(":")
-    made = FAMILIES[full_name(name)]
-    known = {field.name: field for field in fields(made)}
+    usual = FAMILIES[resolve(name)]
+    known = {field.name: field for field in fields(usual)}
     values: dict[str, Any] = {}
     for setting in settings:
         key, equals, value = setting.partition("=")
@@ -51,17 +51,17 @@ def family_of(text: str) -> Family:
             hint = f"it has {', '.join(known)}" if known else "it has none"
             raise ValueError(f"{setting!r} is no setting of family {name!r}; {hint}")
         values[key] = _value(known[key], value)
-    return made(**values)
+    return replace(usual, **values)
 
 
 def described(family: Family) -> str:
     """The text that makes this family again, with its version and the settings that are not the usual ones."""
-    name = next(full for full, made in FAMILIES.items() if made is type(family))
+    name = next(full for full, usual in FAMILIES.items() if type(usual) is type(family))
     own = [(field, getattr(family, field.name)) for field in fields(family)]
     return ":".join([name, *(f"{field.name}={value}" for field, value in own if value != field.default)])
 
 
-def full_name(name: str) -> str:
+def resolve(name: str) -> str:
     """With its version."""
     versions = sorted(full for full in FAMILIES if full == name or full.split("@")[0] == name)
     if versions:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dbsim.hashing.documents import Documents
-from dbsim.hashing.keys import LIMIT_KEYS, Plan, choose_plan, keys_needed
+from dbsim.hashing.keys import LIMIT_KEYS, MAX_ROWS, Plan, choose_plan, keys_needed
 
 Keys = NDArray[np.int64]
 Model = dict[str, NDArray[Any]]
@@ -27,7 +27,7 @@ class Family:
     learns: ClassVar[bool] = False
     fixed: ClassVar[bool] = False  # rows and keys follow from the settings, not from threshold and recall
     nearest: ClassVar[bool] = False  # looked up by neighbourhood in key order, so that no threshold is needed
-    max_rows: ClassVar[int] = 128
+    max_rows: ClassVar[int] = MAX_ROWS
 
     def settled(self, threshold: float) -> Family:
         """This family with open settings filled in; what is stored with the index."""
@@ -39,9 +39,9 @@ class Family:
 
     def plan(self, threshold: float, recall: float) -> Plan:
         """Rows and keys that find a pair at the threshold with this recall."""
-        probability = self.collision(threshold)
-        assert probability is not None
-        return choose_plan(probability, threshold, recall, max_rows=self.max_rows)
+        return choose_plan(
+            lambda similarity: self.collision(similarity) or 0.0, threshold, recall, max_rows=self.max_rows
+        )
 
     def grid(self, threshold: float, recall: float) -> list[tuple[Family, Plan]]:
         """Settings worth measuring: fewer and more rows than the plan's, each with the keys the recall asks for."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +13,7 @@ from dbsim.text.arithmetic import Hashes, combine
 
 WORD = 62  # bits of a key that is not a hash: it stays positive in a signed 64-bit column
 MAX_KEYS = 24  # index columns: more of them cost more to write than they save in candidates (design, section 11)
+MAX_ROWS = 128
 LIMIT_KEYS = 64  # for thresholds so low that even one row per key needs more
 
 
@@ -32,20 +34,22 @@ class Plan:
 
 
 def choose_plan(
-    row_collision: float, threshold: float, recall: float, max_keys: int = MAX_KEYS, max_rows: int = 128
+    collision: Callable[[float], float],
+    threshold: float,
+    recall: float,
+    max_keys: int = MAX_KEYS,
+    max_rows: int = MAX_ROWS,
 ) -> Plan:
-    """The largest number of rows, then the fewest keys, that still find a pair at the threshold with this recall.
-
-    `row_collision` is the family's probability, at the threshold, that one row agrees.
-    """
+    """The largest number of rows, then the fewest keys, that still find a pair at the threshold with this recall."""
+    probability = collision(threshold)
     best = None
     for rows in range(1, max_rows + 1):
-        keys = keys_needed(row_collision**rows, recall)
+        keys = keys_needed(probability**rows, recall)
         if keys > max_keys:
             break
         best = Plan(rows, keys)
     if best is None:
-        keys = keys_needed(row_collision, recall)
+        keys = keys_needed(probability, recall)
         if keys > LIMIT_KEYS:
             raise ValueError(
                 f"threshold {threshold} with recall {recall} would need {keys} keys, "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 
 LIMIT = 63  # PostgreSQL cuts longer names silently, and two names cut to the same one collide
 
@@ -20,6 +21,14 @@ def identifier(*parts: str) -> str:
 def quote(*names: str | None) -> str:
     """A quoted, qualified SQL name."""
     return ".".join('"' + name.replace('"', '""') + '"' for name in names if name)
+
+
+def dollar_tag(parts: Iterable[str]) -> str:
+    """A quotation mark for a function's body ($dbsim$) that none of these parts contains."""
+    tag, body = "$dbsim$", "\n".join(parts)
+    while tag in body:
+        tag = tag[:-1] + "_$"
+    return tag
 
 
 def literal(text: str) -> str:

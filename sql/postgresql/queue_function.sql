@@ -2,7 +2,7 @@
 -- Runs with its owner's rights, because the writing role may have none on dbsim's tables. It must not raise: a missing
 -- queue means a dropped index, a missing key column asks for a comparison of everything (a row without a key).
 CREATE OR REPLACE FUNCTION {function}() RETURNS trigger
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $dbsim$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS {body}
 BEGIN
     IF to_regclass({queue_literal}) IS NULL OR to_regclass({catalogue_literal}) IS NULL THEN
         RETURN NULL;
@@ -25,4 +25,4 @@ BEGIN
     END IF;
     RETURN NULL;
 END
-$dbsim$
+{body}
