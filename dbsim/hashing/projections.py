@@ -1,7 +1,7 @@
 """Random projections without a stored matrix: Vectors → documents × positions.
 
 The coefficient of a term in a projection is arithmetic on the term's hash: two lanes of 31 bits → two uniform numbers →
-normal (Box and Muller), Cauchy (tangent) or symmetric Lévy numbers. Coefficients are rounded to 2⁻¹⁶, weights to 2⁻³⁰,
+normal (Box and Muller), Cauchy (tangent) or symmetric Lévy numbers. Coefficients are rounded to 2⁻⁸, weights to 2⁻³⁰,
 and added as whole numbers, so the sums are exact and do not depend on the machine.
 """
 
@@ -16,8 +16,9 @@ from dbsim.hashing.vectors import UNIT, Vectors
 from dbsim.text.arithmetic import Hashes, combine, high_lane, low_lane, numbered
 
 Numbers = NDArray[np.float64]
-GRAIN = 1 << 16
-LARGEST = float(1 << 15)  # of a Cauchy or Lévy number: 30 bits of weight, 16 of grain and 15 here leave 2 for the sum
+GRAIN = 1 << 8  # coefficients are multiples of 1/GRAIN
+LARGEST = float(1 << 24)  # of a Cauchy or Lévy number: with 30 bits of weight and 8 of grain the sum fits 63 bits;
+# a difference of 2⁻²⁴ in one weight must still be able to move a document to another segment
 BLOCK = 1 << 21  # coefficients held at once
 
 

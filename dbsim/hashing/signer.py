@@ -114,7 +114,8 @@ class Signer:
 
     def similarity(self, left: Sequence[Sequence[str]], right: Sequence[Sequence[str]]) -> NDArray[np.float64]:
         """left × right: the family's exact measure."""
-        return self.family.similarity(self.documents(left), self.documents(right), self.fitted)
+        exact = self.family.similarity(self.documents(left), self.documents(right), self.fitted)
+        return np.round(exact, 12)  # equal texts are 1, not 1 - 2⁻⁵³
 
     @property
     def fitted(self) -> Model:

@@ -156,9 +156,11 @@ class Levy(Stable):
 
 @lru_cache(maxsize=4096)
 def _segment_probability(family: Stable, ratio: float) -> float:
-    """The collision integral with u/r = ratio, in pieces because the Lévy density is steep at zero."""
-    points = [point for point in (1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0) if point < ratio]
-    edges = [0.0, *points, ratio]
+    """The collision integral with u/r = ratio, a decade at a time: the Lévy density is steep at zero, its tail heavy."""
+    if ratio > 1e12:
+        return 1.0
+    points = [10.0**power for power in range(-3, 12)]
+    edges = [0.0, *(point for point in points if point < ratio), ratio]
     pieces = (
         quad(lambda x: 2.0 * family.density(x) * (1.0 - x / ratio), low, high)[0] for low, high in pairwise(edges)
     )

@@ -83,7 +83,8 @@ def _polynomial(columns: Sequence[Hashes]) -> Hashes:
         value += column
         value = _reduce(value)
     value = _reduce(value)
-    return np.minimum(value, value - PRIME)  # below zero wraps to a large number
+    smaller: Hashes = np.minimum(value, value - PRIME)  # below zero wraps to a large number
+    return smaller
 
 
 def _reduce(value: Hashes) -> Hashes:
