@@ -17,7 +17,7 @@ from dbsim.text.normalise import PROFILES
 
 UNITS = ("words", "characters")
 LIMIT_ROWS = 1024
-EPSILON = 0.5  # with a bucket size: rows half as far again as the threshold count as far
+EPSILON = 1.0  # with a bucket size: rows twice as far as the threshold count as far
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,8 +98,8 @@ class IndexOptions:
             raise InvalidOption(f"{self.rows} rows per key are not possible: use 1 to {LIMIT_ROWS}")
         if bool(self.rows) != bool(self.keys):
             raise InvalidOption("give both rows and keys, or neither to have them follow from threshold and recall")
-        if self.bucket < 0 or (self.bucket and self.rows):
-            raise InvalidOption("bucket is a positive number of rows, and takes the place of rows and keys")
+        if self.bucket < 0:
+            raise InvalidOption(f"a bucket of {self.bucket} rows is not possible: use a positive number")
 
     def with_plan(self, documents: int = 0) -> IndexOptions:
         """Family name completed, rows and keys filled in unless they were given.
@@ -110,6 +110,8 @@ class IndexOptions:
             family = family_of(self.family).settled(self.threshold)
             if self.rows and family.fixed and self.plan != family.plan(self.threshold, self.recall):
                 raise InvalidOption(f"family {self.family!r} takes rows and keys from its settings: leave them out")
+            if self.bucket and self.rows:
+                raise InvalidOption("a bucket size takes the place of rows and keys: give one or the other")
             if self.bucket:
                 plan = self._bucket_plan(family, documents)
             else:

@@ -46,8 +46,9 @@ def _sets(features: Features, terms: NDArray[np.uint64]) -> csr_array:
 
 
 def cosine(left: csr_array, right: csr_array) -> Similarities:
-    """Of vectors of unit length without negative numbers."""
-    return np.asarray(np.clip((left @ right.T).toarray(), 0.0, 1.0))
+    """Of vectors without negative numbers; rounded weights have a length of almost one, so it is divided out."""
+    lengths = np.sqrt(_squares(left)[:, None] * _squares(right)[None, :])
+    return np.asarray(np.clip(weighted_mean((left @ right.T).toarray(), lengths), 0.0, 1.0))
 
 
 def l2(left: csr_array, right: csr_array) -> Similarities:

@@ -75,9 +75,7 @@ def combined(shares: NDArray[np.float64], count: int) -> NDArray[np.int64]:
     """
     order = [int(prefix) for prefix in np.lexsort((np.arange(len(shares)), -shares)) if shares[prefix] > 0]
     if len(order) < count:
-        raise ValueError(
-            f"there are only {len(order)} prefixes for {count} classes: use longer prefixes or fewer classes"
-        )
+        raise ValueError(f"{count} classes cannot be made of {len(order)} prefixes: use longer ones or fewer classes")
     room = shares.sum() / count
     bins: list[list[int]] = []
     load: list[float] = []

@@ -44,7 +44,7 @@ def coefficients(
     hashes = combine([np.repeat(terms, len(numbers)), np.tile(numbers, len(terms))])
     drawn = draw(uniform(high_lane(hashes)), uniform(low_lane(hashes)))
     columns = np.stack([part.reshape(len(terms), len(numbers)) for part in drawn], axis=2)
-    found = columns.reshape(len(terms), -1)[:, : len(positions)]
+    found = columns.reshape(len(terms), each * len(numbers))[:, : len(positions)]
     return np.round(np.clip(found, -LARGEST, LARGEST) * GRAIN).astype(np.int64)
 
 

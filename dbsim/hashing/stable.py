@@ -83,7 +83,8 @@ class Stable(Family):
 
     def similarity(self, left: Documents, right: Documents, model: Model) -> NDArray[np.float64]:
         a, b = align(vectors(left, model, self.alpha), vectors(right, model, self.alpha))
-        return self.compare(a, b)
+        filled = (np.diff(a.indptr) > 0)[:, None] & (np.diff(b.indptr) > 0)[None, :]
+        return np.where(filled, self.compare(a, b), 0.0)
 
     def compare(self, left: csr_array, right: csr_array) -> NDArray[np.float64]:
         raise NotImplementedError
@@ -156,7 +157,7 @@ class Levy(Stable):
 
 @lru_cache(maxsize=4096)
 def _segment_probability(family: Stable, ratio: float) -> float:
-    """The collision integral with u/r = ratio, a decade at a time: the Lévy density is steep at zero, its tail heavy."""
+    """The collision integral with u/r = ratio, a decade at a time: the Lévy density is steep and its tail heavy."""
     if ratio > 1e12:
         return 1.0
     points = [10.0**power for power in range(-3, 12)]

@@ -15,6 +15,7 @@ from dbsim.hashing.signer import FieldPlan, Signer
 from dbsim.text.features import Analyser
 
 SECRET = b"0123456789abcdef"
+PLAN_FOR_TUNING = Plan(1, 1)
 ONE_WORD = FieldPlan(Analyser(size=1), 1.0, 1024)
 ANY_FAMILY = (
     "minhash",
@@ -52,12 +53,17 @@ def pairs(share: float, count: int, words: int = 120, seed: int = 0) -> tuple[li
     rng = np.random.default_rng(seed)
     left, right = [], []
     for number in range(count):
-        text = [f"w{number}x{word}" for word in rng.zipf(1.6, words).clip(0, 10**6)]
-        replaced = rng.random(words) < share
-        copy = [f"n{number}x{place}" if new else word for place, (word, new) in enumerate(zip(text, replaced))]
+        text = [spelt(number, int(word)) for word in rng.zipf(1.6, words).clip(0, 10**6)]
+        new = {place: spelt(number, 10**7 + place) for place in np.flatnonzero(rng.random(words) < share).tolist()}
+        copy = [new.get(place, word) for place, word in enumerate(text)]
         left.append(" ".join(text))
         right.append(" ".join(copy))
     return left, right
+
+
+def spelt(document: int, word: int) -> str:
+    """A word that only this document has, with any first letters."""
+    return f"{chr(97 + word % 26)}{chr(97 + (word + document) % 23)}{document}x{word}"
 
 
 def agreement(family: Family, left: Documents, right: Documents, plan: Plan) -> tuple[Keys, Keys, NDArray[np.float64]]:

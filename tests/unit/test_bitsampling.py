@@ -33,5 +33,5 @@ def test_positions_are_spread_over_the_filter() -> None:
 
 @pytest.mark.parametrize("settings", [{"of": "shingles"}, {"buckets": 12}, {"levels": 0}])
 def test_impossible_settings(settings: dict[str, object]) -> None:
-    with pytest.raises(ValueError, match="filter|unary"):
+    with pytest.raises(ValueError, match=r"filter|unary"):
         BitSampling(**settings)  # type: ignore[arg-type]
