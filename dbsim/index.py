@@ -9,8 +9,9 @@ from sqlalchemy import Connection, Engine, Subquery, select
 
 from dbsim.errors import DbsimError, InvalidOption
 from dbsim.options import IndexOptions, describe_columns
+from dbsim.search.bounds import MAX_CANDIDATES, Bounds
 from dbsim.search.candidates import Where
-from dbsim.search.engine import MAX_CANDIDATES, Bounds, SearchEngine
+from dbsim.search.engine import SearchEngine
 from dbsim.search.results import Results
 from dbsim.search.tune import TuneReport, Tuning
 from dbsim.store import catalogue, models, status
@@ -82,7 +83,10 @@ class Index:
 
     def check(self, *, sample: int | None = None, repair: bool = False, progress: Progress = _quiet) -> Differences:
         """Recompute signatures and compare, all rows or a sample; rows still in the queue are not differences."""
-        models.ensure(self._engine, self._backend, self._tables, self._signer)
+        if sample is not None and sample < 1:
+            raise InvalidOption(f"a sample of {sample} rows is not possible: use 1 or more")
+        if not models.ensure(self._engine, self._backend, self._tables, self._signer):
+            return Differences()  # nothing is stored before there is something to learn from
         if repair:  # the first filling goes on after the last row stored: a repair must not store one beyond it
             self.worker(progress).fill()
         walk = Comparison(self._engine, self._backend, self._tables, self._signer)
@@ -191,6 +195,8 @@ class Index:
         connection: Connection | None = None,
     ) -> list[Results]:
         """A batch of searches in one statement (per 200 texts)."""
+        if isinstance(texts, str):
+            raise InvalidOption("search_many takes a list of texts; for one text use search")
         bounds = self._bounds(threshold, limit, max_candidates, probes, verify)
         queries = self._search.sign([self._by_field(text) for text in texts], probes, connection) if texts else []
         return self._search.search_many(queries, bounds, connection)
@@ -239,7 +245,9 @@ class Index:
             if name not in known:
                 raise InvalidOption(f"index {self.name!r} has no field {name!r}; it has {describe_columns(fields)}")
         return [
-            text[field.name] if field.name in text else "\n".join(text.get(column) or "" for column in field.columns)
+            (text[field.name] or "")
+            if field.name in text
+            else "\n".join(text.get(column) or "" for column in field.columns)
             for field in fields
         ]
 

@@ -10,13 +10,12 @@ from typing import Any
 from dbsim.errors import InvalidOption, suggest
 from dbsim.hashing.families import described, family_of
 from dbsim.hashing.family import Family
-from dbsim.hashing.keys import LIMIT_KEYS, Plan, bucket_plan
+from dbsim.hashing.keys import LIMIT_KEYS, MAX_ROWS, Plan, bucket_plan
 from dbsim.hashing.signer import FieldPlan, Signer
 from dbsim.text.features import Analyser
 from dbsim.text.normalise import PROFILES
 
 UNITS = ("words", "characters")
-LIMIT_ROWS = 1024
 EPSILON = 1.0  # with a bucket size: rows twice as far as the threshold count as far
 
 
@@ -38,6 +37,8 @@ class Field:
     def __post_init__(self) -> None:
         if not self.columns:
             raise InvalidOption("a field needs at least one column")
+        if len(set(self.columns)) < len(self.columns):
+            raise InvalidOption(f"a column is named twice among {', '.join(self.columns)}: name each column once")
         if not 0 < self.weight < float("inf"):
             raise InvalidOption(f"the weight of {self.name!r} is {self.weight}, but must be a positive number")
         if self.normaliser not in PROFILES:
@@ -45,7 +46,7 @@ class Field:
         if self.unit is not None and self.unit not in UNITS:
             raise InvalidOption(f"the unit of a feature is one of {', '.join(UNITS)}, not {self.unit!r}")
         if not 0 <= self.size <= 32:
-            raise InvalidOption(f"{self.size} {self.unit} in a row is out of range: use 1 to 32")
+            raise InvalidOption(f"{self.size} {self.unit or 'tokens'} in a row is out of range: use 1 to 32")
         if self.bits and (self.bits < 64 or self.bits > 65536 or self.bits & (self.bits - 1)):
             raise InvalidOption(f"a filter of {self.bits} bits is not possible: use a power of two from 64 to 65536")
         if self.sample & (self.sample - 1):
@@ -79,7 +80,6 @@ class IndexOptions:
     recall: float = 0.95
     rows: int = 0
     keys: int = 0
-    bucket: int = 0
     triggers: bool = True
 
     def __post_init__(self) -> None:
@@ -94,14 +94,19 @@ class IndexOptions:
             raise InvalidOption(f"recall is {self.recall}, but must lie between 0 and 1, both excluded")
         if not 0 <= self.keys <= LIMIT_KEYS:
             raise InvalidOption(f"{self.keys} keys are not possible: use 1 to {LIMIT_KEYS}")
-        if not 0 <= self.rows <= LIMIT_ROWS:
-            raise InvalidOption(f"{self.rows} rows per key are not possible: use 1 to {LIMIT_ROWS}")
+        if not 0 <= self.rows <= (most := self._most_rows()):
+            raise InvalidOption(f"{self.rows} rows per key are not possible: use 1 to {most}")
         if bool(self.rows) != bool(self.keys):
             raise InvalidOption("give both rows and keys, or neither to have them follow from threshold and recall")
-        if self.bucket < 0:
-            raise InvalidOption(f"a bucket of {self.bucket} rows is not possible: use a positive number")
 
-    def with_plan(self, documents: int = 0) -> IndexOptions:
+    def _most_rows(self) -> int:
+        """What the family allows; a name that is no family is refused by `with_plan`."""
+        try:
+            return self.hashing.max_rows
+        except ValueError:
+            return MAX_ROWS
+
+    def with_plan(self, bucket: int = 0, documents: int = 0) -> IndexOptions:
         """Family name completed, rows and keys filled in unless they were given.
 
         They follow from threshold and recall, or, with a bucket size, from that and the number of documents.
@@ -110,25 +115,25 @@ class IndexOptions:
             family = family_of(self.family).settled(self.threshold)
             if self.rows and family.fixed and self.plan != family.plan(self.threshold, self.recall):
                 raise InvalidOption(f"family {self.family!r} takes rows and keys from its settings: leave them out")
-            if self.bucket and self.rows:
-                raise InvalidOption("a bucket size takes the place of rows and keys: give one or the other")
-            if self.bucket:
-                plan = self._bucket_plan(family, documents)
+            if bucket:
+                plan = self._bucket_plan(family, bucket, documents)
             else:
                 plan = self.plan if self.rows else family.plan(self.threshold, self.recall)
         except ValueError as error:
             raise InvalidOption(str(error)) from error
         return replace(self, family=described(family), rows=plan.rows, keys=plan.keys)
 
-    def _bucket_plan(self, family: Family, documents: int) -> Plan:
+    def _bucket_plan(self, family: Family, bucket: int, documents: int) -> Plan:
+        if bucket < 0 or self.rows:
+            raise InvalidOption("a bucket size is a positive number and takes the place of rows and keys")
         near = family.collision(self.threshold)
         far = family.collision(max(1.0 - (1.0 - self.threshold) * (1.0 + EPSILON), 0.0))
         if near is None or far is None or family.fixed:
             raise InvalidOption(f"family {self.family!r} has no formula for a bucket size: leave it out")
-        plan = bucket_plan(near, far, documents, self.bucket)
+        plan = bucket_plan(near, far, documents, bucket)
         if plan.keys > LIMIT_KEYS or plan.rows > family.max_rows:
             raise InvalidOption(
-                f"buckets of {self.bucket} rows would need {plan.keys} keys of {plan.rows} rows, "
+                f"buckets of {bucket} rows would need {plan.keys} keys of {plan.rows} rows, "
                 f"more than {LIMIT_KEYS} keys or {family.max_rows} rows: use larger buckets or a higher threshold"
             )
         return plan
@@ -146,7 +151,7 @@ class IndexOptions:
         return tuple(dict.fromkeys(column for field in self.fields for column in field.columns))
 
     def signer(self, secret: bytes) -> Signer:
-        return Signer([field.plan() for field in self.fields], self.hashing, self.plan, secret)
+        return Signer([field.plan() for field in self.fields], self.family, self.plan, secret)
 
     def to_json(self) -> str:
         return json.dumps(asdict(self), ensure_ascii=False, sort_keys=True)
@@ -160,9 +165,9 @@ class IndexOptions:
     def differences(self, asked: IndexOptions, given: Sequence[str]) -> list[str]:
         """What `asked` wants otherwise; only options the user named (`given`) count, the rest was chosen for them."""
         found = []
-        for name in ("table", "schema", "family", "threshold", "recall", "rows", "keys", "bucket", "triggers"):
+        for name in ("table", "schema", "family", "threshold", "recall", "rows", "keys", "triggers"):
             mine, theirs = getattr(self, name), getattr(asked, name)
-            if name in given and theirs and mine != theirs:
+            if name in given and theirs is not None and mine != theirs:
                 found.append(f"{name} is {mine!r}, not {theirs!r}")
         return found + self._field_differences(asked)
 

@@ -40,6 +40,10 @@ class Documents:
         return len(self.fields[0].features)
 
     @property
+    def features(self) -> tuple[Features, ...]:
+        return tuple(field.features for field in self.fields)
+
+    @property
     def weights(self) -> tuple[float, ...]:
         return tuple(field.weight for field in self.fields)
 

@@ -47,6 +47,7 @@ class Fuzzy(Family):
     measure: ClassVar[str] = "cosine"
     learns: ClassVar[bool] = True
     fixed: ClassVar[bool] = True
+    max_rows: ClassVar[int] = 1000  # a row is a class
 
     def __post_init__(self) -> None:
         if not 1 <= self.prefix <= 3:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dbsim.text.arithmetic import Hashes, combine
+from dbsim.text.arithmetic import Hashes, combine, combine_rows
 
 WORD = 62  # bits of a key that is not a hash: it stays positive in a signed 64-bit column
 MAX_KEYS = 24  # index columns: more of them cost more to write than they save in candidates (design, section 11)
@@ -89,8 +89,7 @@ def band(signature: Hashes, plan: Plan) -> NDArray[np.int64]:
     rows = signature.reshape(-1, plan.rows)
     if plan.rows == 1:
         return rows.reshape(-1, plan.keys).astype(np.int64)
-    combined = combine([np.ascontiguousarray(rows[:, row]) for row in range(plan.rows)])
-    return combined.reshape(-1, plan.keys).astype(np.int64)
+    return combine_rows(rows).reshape(-1, plan.keys).astype(np.int64)
 
 
 def bit_keys(bits: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -9,10 +9,10 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from dbsim.errors import NotFitted
 from dbsim.hashing.bloom import Filters, filters
 from dbsim.hashing.documents import Documents, FieldDocuments
-from dbsim.hashing.family import Family, Model
+from dbsim.hashing.families import family_of
+from dbsim.hashing.family import Model
 from dbsim.hashing.fingerprint import fingerprints
 from dbsim.hashing.keys import Plan
 from dbsim.text.features import Analyser, Features
@@ -75,11 +75,11 @@ class Signatures:
 class Signer:
     """Signs texts for one index; keeps the word cache between calls. A family that learns needs its `model` first."""
 
-    def __init__(self, fields: Sequence[FieldPlan], family: Family, plan: Plan, secret: bytes) -> None:
+    def __init__(self, fields: Sequence[FieldPlan], family: str, plan: Plan, secret: bytes) -> None:
         self.fields = tuple(fields)
-        self.family = family
+        self.family = family_of(family)
         self.plan = plan
-        self.model: Model | None = None if family.learns else {}
+        self.model: Model | None = None if self.family.learns else {}
         self.generation = 0  # of the model
         self._secret = secret
         self._hasher = TokenHasher(secret)
@@ -120,7 +120,7 @@ class Signer:
     @property
     def fitted(self) -> Model:
         if self.model is None:
-            raise NotFitted("the index has learned nothing yet: run `dbsim sync` on a table with rows")
+            raise ValueError("a family that learns must be fitted before it can sign")
         return self.model
 
     def _field(self, plan: FieldPlan, texts: Sequence[str]) -> FieldDocuments:

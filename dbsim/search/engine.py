@@ -4,65 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import partial
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, Engine, Select, Subquery, select
+from sqlalchemy import BindParameter, Connection, Engine, Select, Subquery, bindparam, select
+from sqlalchemy.sql.visitors import replacement_traverse
 
 from dbsim.errors import InvalidOption, UnknownKey
 from dbsim.hashing.signer import Signer
-from dbsim.search.candidates import Statements, Where, many_parameters, parameters, self_parameters
+from dbsim.search.bounds import Bounds
+from dbsim.search.candidates import Statements, Where, bound_parameters, many_parameters, parameters, self_parameters
 from dbsim.search.query import Query, as_lookups
 from dbsim.search.results import Hit, Results
 from dbsim.store import models
 from dbsim.store.backend import Backend
-from dbsim.store.catalogue import READY
+from dbsim.store.catalogue import is_ready
 from dbsim.store.reading import among, chunks, key_columns, source_rows, texts
 from dbsim.store.source import Key, Texts, public_key
 from dbsim.store.tables import IndexTables
 from dbsim.store.transactions import searching
 
-MAX_CANDIDATES = 1000
 BATCH = 200  # queries in one statement
-MAX_PROBES = 100  # neighbours of a key: each is one more descent in its B-tree
-SLACK = 0.1  # an estimate may lie so far below the exact Jaccard similarity: 4 standard errors and more
-
-
-@dataclass(frozen=True)
-class Bounds:
-    """How similar, how many, how much work at most, and whether the exact measure decides.
-
-    `measure` says whether the threshold is one of the Jaccard similarity, which the database estimates, or of another
-    measure, of which only `verify` knows the value.
-    """
-
-    threshold: float
-    limit: int = 10
-    max_candidates: int = MAX_CANDIDATES
-    probes: int = 0
-    verify: bool = False
-    measure: str = "jaccard"
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.threshold <= 1:
-            raise InvalidOption(f"threshold is {self.threshold}, but must lie between 0 and 1")
-        if self.limit < 1 or self.max_candidates < 1:
-            raise InvalidOption("limit and max_candidates must be at least 1")
-        if not 0 <= self.probes <= MAX_PROBES:
-            raise InvalidOption(f"{self.probes} probes are not possible: use 0 to {MAX_PROBES}")
-
-    @property
-    def estimate(self) -> float:
-        """The lowest score that the database may report."""
-        if not self.verify:
-            return self.threshold
-        return max(self.threshold - SLACK, 0.0) if self.measure == "jaccard" else 0.0
-
-    @property
-    def hits(self) -> int:
-        """How many of them."""
-        return self.max_candidates if self.verify else self.limit
 
 
 @dataclass
@@ -84,7 +48,6 @@ class Found:
 
     hits: list[tuple[Key, float]] = field(default_factory=list)
     candidates: int = 0
-    complete: bool = True
 
 
 @dataclass
@@ -96,6 +59,7 @@ class SearchEngine:
     tables: IndexTables
     signer: Signer
     _compiled: dict[Any, Compiled] = field(default_factory=dict)
+    _filled: bool = False
 
     @property
     def statements(self) -> Statements:
@@ -107,7 +71,7 @@ class SearchEngine:
         """Each text belongs to every field, unless it is given field by field."""
         if self.signer.family.learns:
             with searching(self.engine, self.backend, connection) as own:
-                models.current(own, self.tables, self.signer)
+                models.require(own, self.tables, self.signer)
         fields = len(self.tables.record.options.fields)
         columns = [[text if isinstance(text, str) else text[number] for text in texts] for number in range(fields)]
         return self._queries(columns, probes)
@@ -136,7 +100,7 @@ class SearchEngine:
         return replace(query, lookups=lookups) if lookups else query
 
     def search(self, query: Query | None, bounds: Bounds, where: Where, connection: Connection | None) -> Results:
-        return self._run(query, bounds, where, connection, None)
+        return self._run(query, bounds, where, connection)
 
     def similar(self, key: Key, bounds: Bounds, where: Where, connection: Connection | None) -> Results:
         with searching(self.engine, self.backend, connection) as own:
@@ -147,37 +111,39 @@ class SearchEngine:
         self, queries: Sequence[Query | None], bounds: Bounds, connection: Connection | None
     ) -> list[Results]:
         if self.signer.family.nearest:  # neighbours in key order are one scan a query and tree
-            return [self._run(query, bounds, None, connection, None) for query in queries]
+            return [self._run(query, bounds, None, connection) for query in queries]
         found: list[Found] = [Found() for _ in queries]
         width = next((query.width for query in queries if query is not None), 1)
         compiled = self._compile(("many", width), lambda: self.statements.search_many(width))
         with searching(self.engine, self.backend, connection) as own:
+            complete = self._is_complete(own)
             for start in range(0, len(queries), BATCH):
                 some = queries[start : start + BATCH]
-                values = {
-                    "queries": many_parameters(self.tables.record.options, some, bounds.estimate),
-                    "threshold": bounds.estimate,
-                    "hits": bounds.hits,
-                    "ranked": bounds.max_candidates,
-                }
+                values = bound_parameters(bounds.estimate, bounds.hits, bounds.max_candidates)
+                values["queries"] = many_parameters(self.tables.record.options, some, bounds.estimate)
                 for number, candidates, score, *key in own.exec_driver_sql(compiled.sql, compiled.arguments(values)):
-                    result = found[start + number]
-                    result.candidates = candidates
+                    found[start + number].candidates = candidates
                     if score is not None:
-                        result.hits.append((tuple(key), score))
-            return [self._results(own, query, result, bounds) for query, result in zip(queries, found, strict=True)]
+                        found[start + number].hits.append((tuple(key), score))
+            return [
+                self._results(own, query, result, bounds, complete)
+                for query, result in zip(queries, found, strict=True)
+            ]
 
     def match(self, query: Query | None, bounds: Bounds, where: Where) -> Subquery:
         """Key columns and score as a selectable to join with."""
         query = query or Query.nothing(self.tables.record.options)
         rows = self.statements.candidates(where, width=query.width).limit(bounds.max_candidates)
         ranked = self.statements.ranked(rows.subquery("candidates"))
-        ordered = ranked.order_by(ranked.selected_columns[self.tables.names.score].desc()).limit(bounds.limit)
-        return ordered.params(self._values(query, bounds)).subquery("dbsim_match")
+        columns = ranked.selected_columns
+        best_first = [columns[self.tables.names.score].desc(), *(columns[name] for name in self.tables.key_names)]
+        ordered = ranked.order_by(*best_first).limit(bounds.limit)
+        values = self._values(query, bounds)
+        return cast(Subquery, replacement_traverse(ordered.subquery(), {}, partial(_bound, values)))
 
     def query_of(self, connection: Connection, key: Key, bounds: Bounds) -> Query | None:
         """The stored signature of a row; its text where that is needed, or where it is not indexed yet."""
-        models.current(connection, self.tables, self.signer)
+        models.require(connection, self.tables, self.signer)
         table = self.tables.signatures
         width = len(key)
         if not bounds.verify and not bounds.probes:
@@ -210,23 +176,26 @@ class SearchEngine:
         return self._spread(replace(query, bits=bits))
 
     def _run(
-        self, query: Query | None, bounds: Bounds, where: Where, connection: Connection | None, key: Key | None
+        self,
+        query: Query | None,
+        bounds: Bounds,
+        where: Where,
+        connection: Connection | None,
+        key: Key | None = None,
     ) -> Results:
         if query is None:
             return Results()
         values = self._values(query, bounds) | (self_parameters(key) if key else {})
         shape: dict[str, Any] = {"without_key": key is not None, "width": query.width}
         with searching(self.engine, self.backend, connection) as own:
+            complete = self._is_complete(own)
             if where is None or isinstance(where, str):
                 compiled = self._compile((where, *shape.values()), lambda: self.statements.search(where, **shape))
                 rows = own.exec_driver_sql(compiled.sql, compiled.arguments(values)).all()
             else:
                 rows = own.execute(self.statements.search(where, **shape), values).all()
-            width = len(self.tables.key_names)
-            found = Found([(tuple(row)[2 : 2 + width], row[-1]) for row in rows if row[-1] is not None])
-            if rows:
-                found.candidates, found.complete = rows[0][0], rows[0][1] == READY
-            return self._results(own, query, found, bounds)
+            best = [(tuple(row)[1:-1], row[-1]) for row in rows if row[-1] is not None and row[-1] >= bounds.estimate]
+            return self._results(own, query, Found(best, rows[0][0] if rows else 0), bounds, complete)
 
     def _values(self, query: Query, bounds: Bounds) -> dict[str, Any]:
         return parameters(
@@ -238,14 +207,16 @@ class SearchEngine:
             max_candidates=bounds.max_candidates,
         )
 
-    def _results(self, connection: Connection, query: Query | None, found: Found, bounds: Bounds) -> Results:
+    def _results(
+        self, connection: Connection, query: Query | None, found: Found, bounds: Bounds, complete: bool
+    ) -> Results:
         hits = found.hits
         if bounds.verify and query is not None and hits:
             hits = self._verified(connection, query, hits, bounds)
         results = Results(Hit(public_key(self.tables.key_names, key), score) for key, score in hits)
         results.candidates = min(found.candidates, bounds.max_candidates)
         results.cut = found.candidates >= bounds.max_candidates
-        results.complete = found.complete
+        results.complete = complete
         return results
 
     def _verified(
@@ -260,6 +231,12 @@ class SearchEngine:
         kept = [(key, exact[key]) for key, _ in hits if exact.get(key, -1.0) >= bounds.threshold]
         return sorted(kept, key=lambda hit: -hit[1])[: bounds.limit]
 
+    def _is_complete(self, connection: Connection) -> bool:
+        """Whether the first filling is over; once it is, it stays so, but for families that can be fitted again."""
+        if not self._filled or self.signer.family.learns:
+            self._filled = is_ready(connection, self.tables.record.name)
+        return self._filled
+
     def _compile(self, shape: Any, build: Any) -> Compiled:
         found = self._compiled.get(shape)
         if found is None:
@@ -271,3 +248,10 @@ class SearchEngine:
                 self._compiled.clear()
             self._compiled[shape] = found
         return found
+
+
+def _bound(values: dict[str, Any], element: Any, **_: object) -> Any:
+    """A parameter with its value and a name of its own, so that several matches can stand in one statement."""
+    if isinstance(element, BindParameter) and element.key in values:
+        return bindparam(element.key, values[element.key], element.type, unique=True)
+    return None

@@ -55,8 +55,8 @@ class Query:
 
     def key_parameters(self) -> dict[str, int]:
         if self.width == 1:
-            return {f"k{i}": key for i, key in enumerate(self.keys)}
-        return {f"k{i}_{j}": value for i, values in enumerate(self.lookups) for j, value in enumerate(values)}
+            return {f"dbsim_k{i}": key for i, key in enumerate(self.keys)}
+        return {f"dbsim_k{i}_{j}": value for i, values in enumerate(self.lookups) for j, value in enumerate(values)}
 
     def count_range(self, options: IndexOptions, threshold: float) -> tuple[int, int]:
         """Popcounts of the first field that can reach the estimate; any when several fields share the score."""
@@ -72,4 +72,4 @@ def as_lookups(values: NDArray[np.int64]) -> tuple[tuple[int, ...], ...]:
 
 def key_parameter_names(keys: int, width: int) -> Sequence[Sequence[str]]:
     """For each key column, as in `Query.key_parameters`."""
-    return [[f"k{i}"] if width == 1 else [f"k{i}_{j}" for j in range(width)] for i in range(keys)]
+    return [[f"dbsim_k{i}"] if width == 1 else [f"dbsim_k{i}_{j}" for j in range(width)] for i in range(keys)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import Any, Protocol
 
 from sqlalchemy import ColumnElement, Connection, Engine, FromClause
@@ -11,6 +12,12 @@ from dbsim.errors import DbsimError
 from dbsim.hashing.signer import Signatures
 from dbsim.store.source import Key, Source
 from dbsim.store.tables import IndexTables
+
+DRIVERS = {"sqlite": "pysqlite", "postgresql": "psycopg"}
+GONE = (
+    "a table or column is not there ({}): check the condition; "
+    "if the indexed table has changed, drop the index and create it again"
+)
 
 
 class Backend(Protocol):
@@ -63,6 +70,9 @@ class Backend(Protocol):
         """Sleep until the application writes, or for so long."""
 
     # ── transactions ──
+    def open(self, engine: Engine) -> Connection:
+        """A connection for reading or writing in transactions, whatever the engine is set to."""
+
     def begin(self, connection: Connection) -> None:
         """Start a writing transaction that reads all rows and sees what is committed while it runs."""
 
@@ -114,10 +124,22 @@ class Backend(Protocol):
 
 def backend_of(engine: Engine | Connection) -> Backend:
     """The implementation for an engine's dialect."""
+    known, dialect = _backends(), engine.dialect
+    if dialect.name not in known:
+        raise DbsimError(f"dbsim works on SQLite and PostgreSQL, not on {dialect.name}")
+    if dialect.driver != DRIVERS[dialect.name]:
+        driver = DRIVERS[dialect.name]
+        raise DbsimError(
+            f"dbsim works with the driver {driver}, not with {dialect.driver}: "
+            f"give it an engine of its own, create_engine('{dialect.name}+{driver}://…')"
+        )
+    return known[dialect.name]
+
+
+@cache
+def _backends() -> dict[str, Backend]:
+    """One object each, so that opening the same engine again finds its listener there."""
     from dbsim.store.postgresql import PostgreSQL
     from dbsim.store.sqlite import SQLite
 
-    known: dict[str, Backend] = {"sqlite": SQLite(), "postgresql": PostgreSQL()}
-    if engine.dialect.name not in known:
-        raise DbsimError(f"dbsim works on SQLite and PostgreSQL, not on {engine.dialect.name}")
-    return known[engine.dialect.name]
+    return {"sqlite": SQLite(), "postgresql": PostgreSQL()}

@@ -119,6 +119,10 @@ def exists(connection: Connection, name: str) -> bool:
     return connection.scalar(select(index_table.c.name).where(index_table.c.name == name)) is not None
 
 
+def is_ready(connection: Connection, name: str) -> bool:
+    return connection.scalar(select(index_table.c.state).where(index_table.c.name == name)) == READY
+
+
 def add(connection: Connection, record: IndexRecord) -> None:
     options = record.options
     connection.execute(

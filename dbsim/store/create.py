@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
-from sqlalchemy import Connection, Engine, Table, func, insert, select
+from sqlalchemy import Connection, Engine, Table, func, insert, inspect, select
 from sqlalchemy import table as source_table
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.schema import CreateTable, DropTable
 
 from dbsim.errors import IndexExists, InvalidOption, UnknownName
@@ -24,6 +26,7 @@ from dbsim.text.normalise import UNICODE_VERSION
 from dbsim.text.tokens import TokenHasher
 
 TableHook = Callable[[Connection, Table], None]  # after CREATE TABLE, e.g. Citus' create_distributed_table
+DERIVED = re.compile(r"_(queue|fingerprint|pkey|k\d+)$")  # dbsim_a_k0 belongs to index a
 SAMPLE = 500  # rows from each end of the table
 SHORT = 12  # words: in shorter texts one changed word spoils most 3-word shingles, so characters are compared
 
@@ -35,16 +38,27 @@ def create(
     given: Sequence[str],
     secret: bytes | None = None,
     after_create_table: TableHook | None = None,
+    bucket: int = 0,
 ) -> bool:
-    """True when made, False when an index with the same options was there; `given` names the user's own choices."""
+    """True when made, False when an index with the same options was there; `given` names the user's own choices.
+
+    With a `bucket` size rows and keys follow from it and from the table's size as it is now.
+    """
     source = read(engine, backend, lambda c: find_source(c, backend, asked.table, asked.schema))
     source.require(asked.columns, backend.not_text)
     asked = replace(asked, table=source.table, schema=source.schema)
     _check_name(asked.name)
+    if bucket:
+        asked = asked.with_plan(bucket, read(engine, backend, lambda c: _count(c, source)))
     if _same_exists(engine, backend, asked, given):
         return False
     record = read(engine, backend, lambda c: _record(c, backend, asked, source, secret))
-    write(engine, backend, lambda c: _create(c, backend, IndexTables(record), after_create_table))
+    try:
+        write(engine, backend, lambda c: _create(c, backend, IndexTables(record), after_create_table))
+    except IntegrityError:  # made by somebody else since we looked
+        if not _same_exists(engine, backend, asked, given):
+            raise
+        return False
     return True
 
 
@@ -75,7 +89,7 @@ def find_source(connection: Connection, backend: Backend, table: str, schema: st
 
 
 def _check_name(name: str) -> None:
-    if not name or name in catalogue.RESERVED or name.endswith("_queue"):
+    if not name or name.lower() in catalogue.RESERVED or DERIVED.search(name.lower()):
         raise InvalidOption(f"an index cannot be called {name!r}: dbsim needs that name itself, choose another")
     if "\0" in name:
         raise InvalidOption("an index name cannot contain a NUL character")
@@ -85,8 +99,7 @@ def _same_exists(engine: Engine, backend: Backend, asked: IndexOptions, given: S
     if not read(engine, backend, lambda c: catalogue.exists(c, asked.name)):
         return False
     existing = read(engine, backend, lambda c: catalogue.load(c, asked.name)).options
-    documents = read(engine, backend, lambda c: _documents(c, asked))
-    differences = existing.differences(asked.with_plan(documents), given)
+    differences = existing.differences(asked.with_plan(), given)
     if differences:
         raise IndexExists(asked.name, differences)
     return True
@@ -96,7 +109,7 @@ def _record(
     connection: Connection, backend: Backend, asked: IndexOptions, source: Source, secret: bytes | None
 ) -> catalogue.IndexRecord:
     record = catalogue.IndexRecord(
-        options=asked.with_plan(_documents(connection, asked)),
+        options=asked.with_plan(),
         primary_key=source.primary_key,
         secret=secret or secrets.token_bytes(16),
         unicode_version=UNICODE_VERSION,
@@ -110,12 +123,9 @@ def _record(
     return replace(record, options=replace(record.options, fields=fields))
 
 
-def _documents(connection: Connection, asked: IndexOptions) -> int:
-    """Rows of the table, where the plan depends on them."""
-    if not asked.bucket:
-        return 0
-    source = source_table(asked.table, schema=asked.schema)
-    return connection.scalar(select(func.count()).select_from(source)) or 0
+def _count(connection: Connection, source: Source) -> int:
+    table = source_table(source.table, schema=source.schema)
+    return connection.scalar(select(func.count()).select_from(table)) or 0
 
 
 def _sample(connection: Connection, backend: Backend, tables: IndexTables) -> list[list[str]]:
@@ -148,6 +158,8 @@ def _create(
 ) -> None:
     catalogue.add(connection, tables.record)
     for table in (tables.signatures, tables.queue):
+        if inspect(connection).has_table(table.name):
+            raise InvalidOption(f"there is a table {table.name!r} already: choose another name for the index")
         connection.execute(CreateTable(table))
         if after_create_table is not None:
             after_create_table(connection, table)

@@ -82,6 +82,13 @@ def current(connection: Connection, tables: IndexTables, signer: Signer, *, lock
         signer.model, signer.generation = load(connection, tables.record.name, generation), generation
 
 
+def require(connection: Connection, tables: IndexTables, signer: Signer, *, lock: bool = False) -> None:
+    """`current`, and there must be one."""
+    current(connection, tables, signer, lock=lock)
+    if signer.model is None:
+        raise NotFitted(f"index {tables.record.name!r} has learned nothing yet: run `dbsim sync` on a table with rows")
+
+
 def _first(connection: Connection, tables: IndexTables, fitted: Fitted) -> None:
     """Store it, unless another worker was quicker."""
     record = catalogue.load(connection, tables.record.name, lock=True)

@@ -22,7 +22,7 @@ def refresh(
 ) -> int:
     """Lock the documents, read the truth, replace what is stored; a key without a row loses its signature."""
     done = 0
-    models.current(connection, tables, signer.signer, lock=True)
+    models.require(connection, tables, signer.signer, lock=True)
     backend.lock_keys(connection, tables, keys)
     for some in chunks(keys, backend.key_batch):
         forget(connection, tables, some)

@@ -10,7 +10,7 @@ from dbsim.errors import DbsimError, SchemaOutdated
 from dbsim.resources import folder
 from dbsim.store.backend import Backend
 from dbsim.store.transactions import write
-from dbsim.store.versions import CURRENT, VERSION_TABLE
+from dbsim.store.versions import CURRENT, VERSION_TABLE, VERSIONS
 
 MIGRATION = """
     import dbsim.migrate
@@ -52,6 +52,7 @@ def upgrade(engine: Engine, backend: Backend, to: str = "head") -> str:
 
     def work(connection: Connection) -> str:
         _exclusively(connection)
+        _require_known(version(connection))
         command.upgrade(_config(connection), to)
         return version(connection) or ""
 
@@ -63,14 +64,26 @@ def downgrade(engine: Engine, backend: Backend, to: str = "base") -> None:
 
     def work(connection: Connection) -> None:
         _exclusively(connection)
-        if version(connection) is None:
+        found = version(connection)
+        if found is None:
             return
+        _require_known(found)
         left = connection.exec_driver_sql("SELECT name FROM dbsim_index").scalars().all()
         if left and to == "base":
             raise DbsimError(f"the database still has the indexes {', '.join(left)}: drop them first with `dbsim drop`")
         command.downgrade(_config(connection), to)
+        if to == "base":
+            connection.exec_driver_sql(f"DROP TABLE {VERSION_TABLE}")
 
     write(engine, backend, work)
+
+
+def _require_known(found: str | None) -> None:
+    if found is not None and found not in VERSIONS:
+        raise SchemaOutdated(
+            f"dbsim's tables are of version {found}, which this dbsim ({CURRENT}) does not know: "
+            f"install the dbsim that made them"
+        )
 
 
 def _config(connection: Connection) -> Config:

@@ -56,6 +56,12 @@ def status(connection: Connection, backend: Backend, tables: IndexTables, descri
         .select_from(catalogue.quarantine_table)
         .where(catalogue.quarantine_table.c.index_name == record.name)
     )
+    source = backend.describe(connection, options.table, options.schema)
+    problems = _problems(connection, backend, tables, fill)
+    gone = [name for name in (*tables.key_names, *options.columns) if source is None or name not in source.columns]
+    if gone:
+        what = "the table" if source is None else f"column {', '.join(map(repr, gone))}"
+        problems.append(f"{what} is gone: rename it back, or drop the index and create it again")
     return Status(
         index=record.name,
         table=options.table if options.schema is None else f"{options.schema}.{options.table}",
@@ -67,14 +73,18 @@ def status(connection: Connection, backend: Backend, tables: IndexTables, descri
         recall=options.recall,
         state=record.state,
         generation=record.generation,
-        rows=connection.scalar(select(func.count()).select_from(tables.source)) or 0,
+        rows=_count_rows(connection, tables) if source is not None else 0,
         indexed=connection.scalar(select(func.count()).select_from(stored)) or 0,
         queued=queued,
         oldest_queued=None if oldest is None else str(oldest),
         quarantined=quarantined or 0,
         fill=fill,
-        problems=tuple(_problems(connection, backend, tables, fill)),
+        problems=tuple(problems),
     )
+
+
+def _count_rows(connection: Connection, tables: IndexTables) -> int:
+    return connection.scalar(select(func.count()).select_from(tables.source)) or 0
 
 
 def _mean_count(count: Any) -> Any:

@@ -96,7 +96,7 @@ class Worker:
         """Sign and store the next rows; 0 when there are no more."""
         if self._is_ready(connection, lock=True):
             return 0
-        models.current(connection, self.tables, self.signer)
+        models.require(connection, self.tables, self.signer)
         done = 0
         for batch in self._next_rows(connection):
             store(connection, self.backend, self.tables, batch, signer.sign(batch))

@@ -316,7 +316,7 @@ def test_bucket_size_instead_of_recall(filled: dbsim.Database) -> None:
     index = index_of(filled, "minhash", threshold=0.8, bucket=6)
     assert 0.6**index.options.rows == pytest.approx(6 / ROWS, rel=0.35)
     assert index_of(filled, "minhash", threshold=0.8, bucket=6).options == index.options
-    with pytest.raises(InvalidOption, match="one or the other"):
+    with pytest.raises(InvalidOption, match="takes the place"):
         filled.create_index("b", table="articles", columns=["body"], bucket=6, rows=2, keys=3)
 
 

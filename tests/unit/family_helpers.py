@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dbsim.hashing.documents import Documents
-from dbsim.hashing.families import family_of
+from dbsim.hashing.families import described, family_of
 from dbsim.hashing.family import Family, Keys
 from dbsim.hashing.keys import Plan
 from dbsim.hashing.signer import FieldPlan, Signer
@@ -41,7 +41,7 @@ def family_at(name: str, threshold: float = 0.7) -> Family:
 
 
 def signer(family: Family, plan: Plan, fields: Sequence[FieldPlan] = (ONE_WORD,)) -> Signer:
-    return Signer(fields, family, plan, SECRET)
+    return Signer(fields, described(family), plan, SECRET)
 
 
 def documents(*columns: Sequence[str], fields: Sequence[FieldPlan] = (ONE_WORD,)) -> Documents:
