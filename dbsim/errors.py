@@ -41,6 +41,10 @@ class IndexExists(DbsimError):
         )
 
 
+class NotFitted(DbsimError):
+    """A family that learns has nothing to work with yet, or cannot learn from what there is."""
+
+
 class SchemaOutdated(DbsimError):
     """dbsim's own tables are missing or of another version."""
 

@@ -10,18 +10,20 @@ from sqlalchemy import Connection, Engine, Subquery
 
 from dbsim.errors import DbsimError, InvalidOption
 from dbsim.options import IndexOptions, describe_columns
+from dbsim.search.bounds import MAX_CANDIDATES, Bounds
 from dbsim.search.buckets import Limits
 from dbsim.search.candidates import Where
 from dbsim.search.dedupe import Deduplication, limited
 from dbsim.search.dedupe_options import GroupOptions, PairOptions
 from dbsim.search.duplicates import Duplicates, Pairs
-from dbsim.search.engine import MAX_CANDIDATES, Bounds, SearchEngine
+from dbsim.search.engine import SearchEngine
 from dbsim.search.explain import Explanation
 from dbsim.search.keep import Ranking
 from dbsim.search.pairing import Workplace
 from dbsim.search.resolve import Resolution, Resolver
 from dbsim.search.results import Results
-from dbsim.store import catalogue, status
+from dbsim.search.tune import TuneReport, Tuning
+from dbsim.store import catalogue, models, status
 from dbsim.store.backend import Backend
 from dbsim.store.compare import Comparison, Differences
 from dbsim.store.create import TableHook
@@ -84,6 +86,10 @@ class Index:
         self._deduplication(progress).keep_up()
         return report
 
+    def refit(self) -> None:
+        """Learn again from the table as it is now (families that learn): a new generation; the next `sync` fills it."""
+        models.refit(self._engine, self._backend, self._tables, self._signer)
+
     def follow(
         self, *, stop: Callable[[], bool] = lambda: False, poll: float = 5.0, progress: Progress = _quiet
     ) -> None:
@@ -107,6 +113,8 @@ class Index:
         """Recompute signatures and compare, all rows or a sample; rows still in the queue are not differences."""
         if sample is not None and sample < 1:
             raise InvalidOption(f"a sample of {sample} rows is not possible: use 1 or more")
+        if not models.ensure(self._engine, self._backend, self._tables, self._signer):
+            return Differences()  # nothing is stored before there is something to learn from
         if repair:  # the first filling goes on after the last row stored: a repair must not store one beyond it
             self.worker(progress).fill()
         walk = Comparison(self._engine, self._backend, self._tables, self._signer)
@@ -126,6 +134,33 @@ class Index:
 
         return read(self._engine, self._backend, work)
 
+    def tune(
+        self,
+        *,
+        families: Sequence[str] = (),
+        threshold: float | None = None,
+        recall: float | None = None,
+        sample: int = 2000,
+        probes: int = 0,
+        progress: Progress = _quiet,
+    ) -> TuneReport:
+        """Measure recall, rows ranked and cost of a grid of settings on a sample of the table."""
+        texts, rows = read(
+            self._engine, self._backend, lambda c: models.sample_of(c, self._backend, self._tables, sample)
+        )
+        tuning = Tuning(
+            self._signer,
+            texts,
+            rows,
+            self.options.threshold if threshold is None else threshold,
+            self.options.recall if recall is None else recall,
+            probes=probes,
+        )
+        try:
+            return tuning.run(families or [self.options.family], progress)
+        except ValueError as error:
+            raise InvalidOption(str(error)) from error
+
     # ── search ──
     def search(
         self,
@@ -135,11 +170,19 @@ class Index:
         limit: int = 10,
         where: Where = None,
         max_candidates: int = MAX_CANDIDATES,
+        probes: int = 0,
+        verify: bool | None = None,
         connection: Connection | None = None,
     ) -> Results:
-        """Rows similar to a text; for an index of several fields give `{"title": …, "body": …}`."""
-        (query,) = self._search.sign([self._by_field(text)])
-        return self._search.search(query, self._bounds(threshold, limit, max_candidates), where, connection)
+        """Rows similar to a text; for an index of several fields give `{"title": …, "body": …}`.
+
+        `probes` looks into so many neighbouring buckets of each key as well. `verify` recomputes the family's exact
+        measure from the texts of the ranked rows and lets it decide; it is on unless that measure is Jaccard, of which
+        the filters give an estimate.
+        """
+        bounds = self._bounds(threshold, limit, max_candidates, probes, verify)
+        (query,) = self._search.sign([self._by_field(text)], probes, connection)
+        return self._search.search(query, bounds, where, connection)
 
     def similar(
         self,
@@ -149,10 +192,12 @@ class Index:
         limit: int = 10,
         where: Where = None,
         max_candidates: int = MAX_CANDIDATES,
+        probes: int = 0,
+        verify: bool | None = None,
         connection: Connection | None = None,
     ) -> Results:
         """Rows similar to a row of the table, given by its primary key (a dict or tuple when composite)."""
-        bounds = self._bounds(threshold, limit, max_candidates)
+        bounds = self._bounds(threshold, limit, max_candidates, probes, verify)
         return self._search.similar(self.key(key), bounds, where, connection)
 
     def search_many(
@@ -162,13 +207,16 @@ class Index:
         threshold: float | None = None,
         limit: int = 10,
         max_candidates: int = MAX_CANDIDATES,
+        probes: int = 0,
+        verify: bool | None = None,
         connection: Connection | None = None,
     ) -> list[Results]:
         """A batch of searches in one statement (per 200 texts)."""
         if isinstance(texts, str):
             raise InvalidOption("search_many takes a list of texts; for one text use search")
-        queries = self._search.sign([self._by_field(text) for text in texts]) if texts else []
-        return self._search.search_many(queries, self._bounds(threshold, limit, max_candidates), connection)
+        bounds = self._bounds(threshold, limit, max_candidates, probes, verify)
+        queries = self._search.sign([self._by_field(text) for text in texts], probes, connection) if texts else []
+        return self._search.search_many(queries, bounds, connection)
 
     def match(
         self,
@@ -178,10 +226,15 @@ class Index:
         limit: int = 1000,
         where: Where = None,
         max_candidates: int = MAX_CANDIDATES,
+        probes: int = 0,
     ) -> Subquery:
-        """The search as a SQLAlchemy selectable with the key columns and `score`, to join with your own tables."""
-        (query,) = self._search.sign([self._by_field(text)])
-        return self._search.match(query, self._bounds(threshold, limit, max_candidates), where)
+        """The search as a SQLAlchemy selectable with the key columns and `score`, to join with your own tables.
+
+        Threshold and score are those of the estimated Jaccard similarity, whatever the family's own measure.
+        """
+        bounds = self._bounds(threshold, limit, max_candidates, probes, verify=False)
+        (query,) = self._search.sign([self._by_field(text)], probes)
+        return self._search.match(query, bounds, where)
 
     def explain(self, a: Any, b: Any) -> Explanation:
         """Why two rows are, or are not, near-duplicates: keys and shingles in common, estimate and exact value."""
@@ -201,7 +254,7 @@ class Index:
         progress: Progress = _quiet,
     ) -> Pairs:
         """All pairs of near-duplicate rows; `verify` compares the texts themselves, so that the score is exact."""
-        wanted = self._bounds(threshold, 1, 1).threshold
+        wanted = self._pair_threshold(threshold)
         deduplication = self._deduplication(progress)
         state = deduplication.pairs(self._pair_options(wanted, verify, limits))
         return Pairs(deduplication.place, wanted, limited(state))
@@ -220,7 +273,7 @@ class Index:
         by="tight": every member reaches the threshold with the group's first row; "components": chains count;
         "majorclust" and "average" lie in between. Asked again, only what changed is computed.
         """
-        wanted = self._bounds(threshold, 1, 1).threshold
+        wanted = self._pair_threshold(threshold)
         deduplication = self._deduplication(progress)
         state = deduplication.groups(GroupOptions(by=by, threshold=wanted), self._pair_options(wanted, verify, limits))
         return Duplicates(deduplication.place, limited(state))
@@ -294,5 +347,23 @@ class Index:
             for field in fields
         ]
 
-    def _bounds(self, threshold: float | None, limit: int, max_candidates: int) -> Bounds:
-        return Bounds(self.options.threshold if threshold is None else threshold, limit, max_candidates)
+    def _pair_threshold(self, threshold: float | None) -> float:
+        family = self.options.hashing
+        if family.measure != "jaccard" or family.nearest:
+            raise InvalidOption(
+                f"pairs and groups need a family of buckets that compares sets, not {self.options.family!r}: "
+                "create an index with family minhash"
+            )
+        return self._bounds(threshold, 1, 1, 0, verify=False).threshold
+
+    def _bounds(
+        self, threshold: float | None, limit: int, max_candidates: int, probes: int, verify: bool | None
+    ) -> Bounds:
+        family = self.options.hashing
+        if verify is None:
+            verify = family.measure != "jaccard"
+        if threshold is None:
+            # a forest returns the nearest rows, near or not; without verifying no other measure than Jaccard is known
+            known = verify or family.measure == "jaccard"
+            threshold = self.options.threshold if known and not family.nearest else 0.0
+        return Bounds(threshold, limit, max_candidates, probes, verify, family.measure)

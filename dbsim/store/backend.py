@@ -155,6 +155,9 @@ class Backend(Protocol):
     ) -> ColumnElement[float]:
         """Cardinality-corrected Jaccard of two filters; both counts are above zero."""
 
+    def hamming(self, key: ColumnElement[Any], other: ColumnElement[Any]) -> ColumnElement[int]:
+        """How many bits of two keys differ."""
+
     def json_rows(self, parameter: str, integers: Sequence[str], texts: Sequence[str]) -> FromClause:
         """The objects of a JSON array, bound as `parameter`, as rows with these columns."""
 

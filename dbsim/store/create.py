@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
-from sqlalchemy import Connection, Engine, Table, insert, inspect, select
+from sqlalchemy import Connection, Engine, Table, func, insert, inspect, select
+from sqlalchemy import table as source_table
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.schema import CreateTable, DropTable
 
@@ -39,12 +40,18 @@ def create(
     given: Sequence[str],
     secret: bytes | None = None,
     after_create_table: TableHook | None = None,
+    bucket: int = 0,
 ) -> bool:
-    """True when made, False when an index with the same options was there; `given` names the user's own choices."""
+    """True when made, False when an index with the same options was there; `given` names the user's own choices.
+
+    With a `bucket` size rows and keys follow from it and from the table's size as it is now.
+    """
     source = read(engine, backend, lambda c: find_source(c, backend, asked.table, asked.schema))
     source.require(asked.columns, backend.not_text, backend.not_key)
     asked = replace(asked, table=source.table, schema=source.schema)
     _check_name(asked.name)
+    if bucket:
+        asked = asked.with_plan(bucket, read(engine, backend, lambda c: _count(c, source)))
     if _same_exists(engine, backend, asked, given):
         return False
     record = read(engine, backend, lambda c: _record(c, backend, asked, source, secret))
@@ -132,6 +139,11 @@ def _record(
     sample = _sample(connection, backend, IndexTables(record))
     fields = tuple(_resolve(field, column) for field, column in zip(asked.fields, sample, strict=True))
     return replace(record, options=replace(record.options, fields=fields))
+
+
+def _count(connection: Connection, source: Source) -> int:
+    table = source_table(source.table, schema=source.schema)
+    return connection.scalar(select(func.count()).select_from(table)) or 0
 
 
 def _sample(connection: Connection, backend: Backend, tables: IndexTables) -> list[list[str]]:

@@ -17,6 +17,7 @@ from sqlalchemy import (
     Double,
     Engine,
     FromClause,
+    Integer,
     Table,
     Text,
     bindparam,
@@ -420,6 +421,9 @@ class PostgreSQL:
         both = func.bit_count(bits.op("&")(cast(other_bits, BIT(size))))
         union = _estimate(count + other_count - both, size)
         return func.greatest((_estimate(count, size) + _estimate(other_count, size) - union) / union, 0.0, type_=Double)
+
+    def hamming(self, key: ColumnElement[Any], other: ColumnElement[Any]) -> ColumnElement[int]:
+        return func.bit_count(cast(key.op("#")(other), BIT(64)), type_=Integer)
 
     def json_rows(self, parameter: str, integers: Sequence[str], texts: Sequence[str]) -> FromClause:
         columns: list[ColumnElement[Any]] = [column(name, BigInteger) for name in integers]

@@ -8,7 +8,7 @@ from itertools import chain
 from sqlalchemy import Connection, delete, insert
 
 from dbsim.hashing.signer import Signatures, Signer
-from dbsim.store import group_tables
+from dbsim.store import group_tables, models
 from dbsim.store.backend import Backend
 from dbsim.store.catalogue import quarantine_table
 from dbsim.store.group_tables import GroupTables
@@ -23,6 +23,7 @@ def refresh(
 ) -> int:
     """Lock the documents, read the truth, replace what is stored; a key without a row loses its signature."""
     done = 0
+    models.require(connection, tables, signer.signer, lock=True)
     backend.lock_keys(connection, tables, keys)
     grouped = group_tables.exist(connection, backend, GroupTables(tables))
     for some in chunks(keys, backend.key_batch):

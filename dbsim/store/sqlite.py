@@ -14,6 +14,7 @@ from sqlalchemy import (
     Connection,
     Engine,
     FromClause,
+    Integer,
     LargeBinary,
     MetaData,
     Row,
@@ -318,6 +319,9 @@ class SQLite:
     ) -> ColumnElement[float]:
         return func.dbsim_jaccard(bits, count, other_bits, other_count, literal_column(str(size)))
 
+    def hamming(self, key: ColumnElement[Any], other: ColumnElement[Any]) -> ColumnElement[int]:
+        return func.dbsim_hamming(key, other, type_=Integer)
+
     def json_rows(self, parameter: str, integers: Sequence[str], texts: Sequence[str]) -> FromClause:
         rows = func.json_each(bindparam(parameter, type_=Text)).table_valued("value", name="json")
         values = [func.json_extract(rows.c.value, f"$.{name}").label(name) for name in (*integers, *texts)]
@@ -327,6 +331,7 @@ class SQLite:
 def register(raw: sqlite3.Connection) -> None:
     """dbsim's functions on a connection: dbsim_jaccard(bits, count, other bits, other count, length of the filter)."""
     raw.create_function("dbsim_jaccard", 5, _jaccard, deterministic=True)
+    raw.create_function("dbsim_hamming", 2, _hamming, deterministic=True)
 
 
 def _jaccard(
@@ -338,6 +343,10 @@ def _jaccard(
         other_bits = bytes.fromhex(other_bits[1:])
     both = (int.from_bytes(bits) & int.from_bytes(other_bits)).bit_count()
     return jaccard(count, other_count, both, size)
+
+
+def _hamming(key: int | None, other: int | None) -> int | None:
+    return None if key is None or other is None else (key ^ other).bit_count()
 
 
 def _explain_statement(detail: str) -> DbsimError | None:

@@ -11,7 +11,7 @@ from sqlalchemy.sql.ddl import CreateIndex
 
 from dbsim.errors import StatementRejected
 from dbsim.hashing.signer import Signer
-from dbsim.store import catalogue
+from dbsim.store import catalogue, models
 from dbsim.store.backend import Backend
 from dbsim.store.compare import Comparison
 from dbsim.store.create import show
@@ -56,6 +56,8 @@ class Worker:
         triggers = self.tables.record.options.triggers
         if triggers and not compare:
             report.triggers_restored = self.restore_triggers()
+        if not models.ensure(self.engine, self.backend, self.tables, self.signer):
+            return report  # nothing to learn from and nothing to sign: changes wait in the queue
         report.filled = self.fill()
         report.changed = self.drain()
         if self.tables.record.options.inline:  # what was written while triggers had to queue is still to come
@@ -118,6 +120,7 @@ class Worker:
         """Sign and store the next rows; 0 when there are no more."""
         if self._is_ready(connection, lock=True):
             return 0
+        models.require(connection, self.tables, self.signer)
         done = 0
         for batch in self._next_rows(connection):
             store(connection, self.backend, self.tables, batch, signer.sign(batch))

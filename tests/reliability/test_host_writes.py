@@ -13,10 +13,9 @@ import pytest
 from sqlalchemy import create_engine, event, make_url
 
 import dbsim
-from dbsim.errors import DatabaseUnavailable, DbsimError
-from dbsim.index import Index
-from tests.reliability.harness import Application, create_articles, create_index, sentence, small_batches
-from tests.reliability.oracle import assert_converged, assert_equal_to_scratch, queued
+from dbsim.errors import DbsimError
+from tests.reliability.harness import Application, create_articles, create_index, sentence
+from tests.reliability.oracle import assert_converged, queued
 
 ROWS = [(number, f"title {number}", sentence(number)) for number in range(1, 8)]
 Fault = Callable[[Application], object]
