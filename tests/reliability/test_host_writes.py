@@ -189,7 +189,7 @@ def test_objects_of_dbsim_dropped(app: Application, database: dbsim.Database, fa
     fault(app)
     if app.sqlite and fault is drop_queue:
         # SQLite has no conditional trigger: until the index is dropped the write fails, and says why
-        with pytest.raises(sqlite3.OperationalError, match="no such table: main.dbsim_articles_queue"):
+        with pytest.raises(sqlite3.OperationalError, match=r"no such table: main\.dbsim_articles_queue"):
             write_everything(app)
         database.drop_index("articles")
         app.execute("SELECT count(*) FROM articles")  # a connection reads the new schema with its next statement
