@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Subquery, select
+from sqlalchemy import Connection, Engine, Subquery
 
 from dbsim.errors import DbsimError, InvalidOption
 from dbsim.options import IndexOptions, describe_columns
@@ -17,11 +18,10 @@ from dbsim.search.tune import TuneReport, Tuning
 from dbsim.store import catalogue, models, status
 from dbsim.store.backend import Backend
 from dbsim.store.compare import Comparison, Differences
-from dbsim.store.reading import key_columns
 from dbsim.store.source import Key
 from dbsim.store.sync import Progress, SyncReport, Worker
 from dbsim.store.tables import IndexTables
-from dbsim.store.transactions import read
+from dbsim.store.transactions import persistently, read
 from dbsim.text.normalise import UNICODE_VERSION
 
 Text = str | Mapping[str, str]
@@ -75,7 +75,7 @@ class Index:
         worker = self.worker(progress)
         worker.run()
         while not stop():
-            self._backend.wait(self._engine, self._tables, poll)
+            persistently(self._backend, lambda: self._backend.wait(self._engine, self._tables, poll))
             worker.run()
 
     def worker(self, progress: Progress = _quiet) -> Worker:
@@ -92,21 +92,10 @@ class Index:
         walk = Comparison(self._engine, self._backend, self._tables, self._signer)
         walk.progress = lambda done, total: progress("checking", done, total)
         found = walk.all(repair=repair) if sample is None else walk.sample(sample, repair=repair)
-        return found if repair else self._without_pending(walk, found)
-
-    def _without_pending(self, walk: Comparison, found: Differences) -> Differences:
-        """Look again at what differed: it may have changed, or been indexed, while the comparison ran."""
-        if not found:
+        if repair or not found:
             return found
-        again = walk.keys(found.keys)
-        columns = key_columns(self._tables.queue, self._tables)
-        pending = set(read(self._engine, self._backend, lambda c: [tuple(r) for r in c.execute(select(*columns))]))
-        return Differences(
-            compared=found.compared,
-            missing=[key for key in again.missing if key not in pending],
-            orphaned=[key for key in again.orphaned if key not in pending],
-            different=[key for key in again.different if key not in pending],
-        )
+        # look again at what differed: it may have changed, or been indexed, while the comparison ran
+        return replace(walk.unexplained(found.keys), compared=found.compared)
 
     def status(self) -> status.Status:
         """Rows, queue, quarantine, fill of the filters, and what needs attention."""

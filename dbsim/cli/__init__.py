@@ -28,7 +28,7 @@ for module in (showcase, schema, importing, indexes, searching, tuning):
 def main() -> None:
     """Errors become one sentence on stderr and exit code 2, never a traceback."""
     try:
-        code = cli.main(standalone_mode=False)
+        code = cli.main(prog_name="dbsim", standalone_mode=False)
     except click.ClickException as error:
         error.show()
         code = 2

@@ -46,7 +46,7 @@ class BitSampling(Family):
 
     def keys(self, documents: Documents, plan: Plan, model: Model) -> Keys:
         sampled = [self._sample(field, plan.positions) for field in documents.fields]
-        bits = mixture(sampled, documents.weights)
+        bits = mixture(sampled, documents.weights, plan)
         return bit_keys((bits & np.uint64(1)).astype(np.int64).reshape(-1, plan.rows)).reshape(-1, plan.keys)
 
     def similarity(self, left: Documents, right: Documents, model: Model) -> NDArray[np.float64]:

@@ -67,7 +67,7 @@ class Forest(Family):
     def keys(self, documents: Documents, plan: Plan, model: Model) -> Keys:
         if self.over == "hyperplane":
             return Hyperplane().keys(documents, plan, model)
-        bits = (minima(documents.features, documents.weights, plan.positions) & np.uint64(1)).astype(np.int64)
+        bits = (minima(documents.features, documents.weights, plan) & np.uint64(1)).astype(np.int64)
         return bit_keys(bits.reshape(-1, plan.rows)).reshape(-1, plan.keys)
 
     def similarity(self, left: Documents, right: Documents, model: Model) -> NDArray[np.float64]:

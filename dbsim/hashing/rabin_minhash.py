@@ -59,7 +59,7 @@ class RabinMinHash(Family):
 
     def keys(self, documents: Documents, plan: Plan, model: Model) -> Keys:
         sketches = [sketch(field.features, plan.positions) for field in documents.fields]
-        return band(mixture(sketches, documents.weights), plan)
+        return band(mixture(sketches, documents.weights, plan), plan)
 
     def similarity(self, left: Documents, right: Documents, model: Model) -> NDArray[np.float64]:
         return jaccard(left, right)

@@ -29,6 +29,9 @@ class Backend(Protocol):
     fill_batch: int  # rows signed and written in one transaction of the first filling
     queue_batch: int  # changes worked off in one transaction
     not_text: tuple[str, ...]  # column types that cannot be indexed
+    not_key: str  # pattern of types whose values compare differently in Python, or not at all
+    typed_keys: bool  # whether a key column takes values of its own type only
+    errors: tuple[type[Exception], ...]  # of the database: SQLAlchemy's, and the driver's own where it is used directly
     writers_wait: bool  # whether the application's writes wait while dbsim writes
 
     # ── the host's table ──
@@ -75,6 +78,9 @@ class Backend(Protocol):
 
     def begin(self, connection: Connection) -> None:
         """Start a writing transaction that reads all rows and sees what is committed while it runs."""
+
+    def snapshot(self, connection: Connection) -> None:
+        """Let the statements of a reading transaction all see the same moment; before the first of them."""
 
     def lock_keys(self, connection: Connection, tables: IndexTables, keys: Iterable[Key]) -> None:
         """Keep other workers away from these documents until the transaction ends; never the application."""

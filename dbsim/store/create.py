@@ -45,7 +45,7 @@ def create(
     With a `bucket` size rows and keys follow from it and from the table's size as it is now.
     """
     source = read(engine, backend, lambda c: find_source(c, backend, asked.table, asked.schema))
-    source.require(asked.columns, backend.not_text)
+    source.require(asked.columns, backend.not_text, backend.not_key)
     asked = replace(asked, table=source.table, schema=source.schema)
     _check_name(asked.name)
     if bucket:

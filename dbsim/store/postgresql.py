@@ -62,6 +62,9 @@ class PostgreSQL:
     fill_batch = 4000
     queue_batch = 2000
     not_text: tuple[str, ...] = ("bytea",)
+    not_key = r"(\[\]|range|^jsonb?|^time with time zone)$"
+    typed_keys = True
+    errors: tuple[type[Exception], ...] = (DBAPIError, psycopg.Error)
     writers_wait = False
 
     # ── the host's table ──
@@ -224,22 +227,26 @@ class PostgreSQL:
 
     def wait(self, engine: Engine, tables: IndexTables, seconds: float) -> None:
         """LISTEN, then say so, then look at the queue once more: what is written after that look notifies."""
-        name = tables.record.name
-        with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-            self._run(connection, f"LISTEN {quote(self._channel(tables))}")
+        with self.open(engine) as connection:  # serializable statements could make the application's fail
+            self._set_listening(connection, tables, True)
             try:
-                catalogue.set_listening(connection, name, True)
-                pending = connection.exec_driver_sql(
-                    f"SELECT 1 FROM {quote(tables.queue.name)} LIMIT 1", execution_options=RAW
-                ).first()
+                queue = quote(tables.queue.name)
+                pending = connection.exec_driver_sql(f"SELECT 1 FROM {queue} LIMIT 1", execution_options=RAW).first()
+                connection.rollback()
                 raw = connection.connection.dbapi_connection
                 assert isinstance(raw, psycopg.Connection)
                 if pending is None:
                     for _ in raw.notifies(timeout=seconds, stop_after=1):
                         break
             finally:
-                catalogue.set_listening(connection, name, False)
-                self._run(connection, "UNLISTEN *")
+                connection.rollback()
+                self._set_listening(connection, tables, False)
+
+    def _set_listening(self, connection: Connection, tables: IndexTables, listening: bool) -> None:
+        self.begin(connection)
+        self._run(connection, f"LISTEN {quote(self._channel(tables))}" if listening else "UNLISTEN *")
+        catalogue.set_listening(connection, tables.record.name, listening)
+        connection.commit()
 
     def _channel(self, tables: IndexTables) -> str:
         return identifier("dbsim", tables.record.name)
@@ -254,6 +261,9 @@ class PostgreSQL:
         self._run(connection, "SET TRANSACTION ISOLATION LEVEL READ COMMITTED READ WRITE")
         # a worker that row-level security hides rows from would take them for deleted: raise instead
         self._run(connection, "SET LOCAL row_security = off")
+
+    def snapshot(self, connection: Connection) -> None:
+        self._run(connection, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
 
     def lock_keys(self, connection: Connection, tables: IndexTables, keys: Iterable[Key]) -> None:
         stripes = sorted({zlib.crc32(repr(key).encode()) % STRIPES for key in keys})

@@ -46,6 +46,9 @@ class SQLite:
     fill_batch = 1000
     queue_batch = 500  # the application waits for the write lock meanwhile: keep it well under its busy timeout
     not_text: tuple[str, ...] = ("blob",)
+    not_key = r"(?!)"  # any type will do
+    typed_keys = False
+    errors: tuple[type[Exception], ...] = (DBAPIError, sqlite3.Error)
     writers_wait = True
 
     # ── the host's table ──
@@ -184,6 +187,12 @@ class SQLite:
             connection.exec_driver_sql("ROLLBACK")
         connection.exec_driver_sql("BEGIN IMMEDIATE")
 
+    def snapshot(self, connection: Connection) -> None:
+        raw = connection.connection.dbapi_connection
+        assert isinstance(raw, sqlite3.Connection)
+        if not raw.in_transaction:
+            connection.exec_driver_sql("BEGIN")
+
     def lock_keys(self, connection: Connection, tables: IndexTables, keys: Iterable[Key]) -> None:
         """BEGIN IMMEDIATE already keeps every other writer away."""
 
@@ -275,6 +284,8 @@ def _hamming(key: int | None, other: int | None) -> int | None:
 def _explain_statement(detail: str) -> DbsimError | None:
     """SQLite has one code for every mistake in a statement."""
     detail = detail.split("\n")[0]
+    if detail.startswith("Could not decode to UTF-8"):  # and the rest of it is the user's data
+        return DbsimError("a primary key is not valid UTF-8, so its row cannot be referred to: correct it")
     if detail.startswith(("no such table", "no such column")):
         return StatementRejected(GONE.format(detail))
     if detail.startswith(("Error binding parameter", "datatype mismatch")):

@@ -9,6 +9,7 @@ from sqlalchemy import Connection, func, select
 
 from dbsim.store import catalogue
 from dbsim.store.backend import Backend
+from dbsim.store.source import Source
 from dbsim.store.tables import IndexTables
 
 SATURATED = 0.8  # share of set bits beyond which scores become coarse
@@ -58,10 +59,8 @@ def status(connection: Connection, backend: Backend, tables: IndexTables, descri
     )
     source = backend.describe(connection, options.table, options.schema)
     problems = _problems(connection, backend, tables, fill)
-    gone = [name for name in (*tables.key_names, *options.columns) if source is None or name not in source.columns]
-    if gone:
-        what = "the table" if source is None else f"column {', '.join(map(repr, gone))}"
-        problems.append(f"{what} is gone: rename it back, or drop the index and create it again")
+    if (problem := source_problem(backend, tables, source)) is not None:
+        problems.append(problem)
     return Status(
         index=record.name,
         table=options.table if options.schema is None else f"{options.schema}.{options.table}",
@@ -81,6 +80,21 @@ def status(connection: Connection, backend: Backend, tables: IndexTables, descri
         fill=fill,
         problems=tuple(problems),
     )
+
+
+def source_problem(backend: Backend, tables: IndexTables, source: Source | None) -> str | None:
+    """How the host's table has changed so that the index can no longer follow it."""
+    options, key = tables.record.options, tables.record.primary_key
+    if source is None:
+        return "the table is gone: rename it back, or drop the index and create it again"
+    gone = [name for name in dict.fromkeys((*tables.key_names, *options.columns)) if name not in source.columns]
+    if gone:
+        return f"column {', '.join(map(repr, gone))} is gone: rename it back, or drop the index and create it again"
+    names = [name for name, _ in source.primary_key]
+    if names != tables.key_names or (backend.typed_keys and source.primary_key != key):
+        now, before = (", ".join(" ".join(part).strip() for part in parts) for parts in (source.primary_key, key))
+        return f"the primary key was {before} and is now {now}: drop the index and create it again"
+    return None
 
 
 def _count_rows(connection: Connection, tables: IndexTables) -> int:

@@ -48,7 +48,7 @@ def test_a_signature_is_its_parts(batch: list[str]) -> None:
     features = analyser.features(tokens)
     assert found.present.tolist() == [bool(normalise(text)) for text in batch]
     assert np.array_equal(found.fingerprints, fingerprints([tokens], SECRET))
-    assert np.array_equal(found.keys, band(minima([features], [0.7], PLAN.positions), PLAN))
+    assert np.array_equal(found.keys, band(minima([features], [0.7], PLAN), PLAN))
     assert np.array_equal(found.filters[0].bits, filters(features, 256).bits)
     assert np.array_equal(found.filters[0].counts, filters(features, 256).counts)
 
