@@ -52,6 +52,7 @@ class Row:
     """One family on one corpus."""
 
     corpus: str
+    name: str
     family: str
     rows: int
     keys: int
@@ -83,9 +84,9 @@ class Outcome:
     def _table(self) -> Table:
         table = Table(title=f"families at {WANTED:g} candidates a query ({self.size})", title_justify="left")
         table.add_column("corpus")
-        table.add_column("family", overflow="fold")
-        marks = [f"{kind} {threshold}" for kind in ("recall", "precision") for threshold in (0.5, 0.8, 0.9)]
-        for heading in ("rows", "keys", "cand.", *marks, "documents/s", "bytes/row"):
+        table.add_column("family", overflow="fold", min_width=24)
+        marks = [f"{kind} {threshold}" for kind in ("R", "P") for threshold in (0.5, 0.8, 0.9)]
+        for heading in ("rows", "keys", "cand.", *marks, "doc/s", "B/row"):
             table.add_column(heading, justify="right")
         for row in self.rows:
             shown = [values[THRESHOLDS.index(t)] for values in (row.recall, row.precision) for t in (0.5, 0.8, 0.9)]
@@ -100,7 +101,7 @@ class Outcome:
         for line, corpus in enumerate(corpora):
             for column, kind in enumerate(("recall", "precision")):
                 series = [
-                    Series(row.family.replace("@1", "")[:24], list(zip(THRESHOLDS, getattr(row, kind), strict=True)))
+                    Series(row.name, list(zip(THRESHOLDS, getattr(row, kind), strict=True)))
                     for row in self.rows
                     if row.corpus == corpus
                 ]
@@ -151,6 +152,7 @@ def _corpus(corpus: str, texts: Sequence[str], queries: int) -> Iterator[Row]:
         recall, precision = _quality(truth, best.found, chosen)
         row = Row(
             corpus=corpus,
+            name=name,
             family=described(family),
             rows=plan.rows,
             keys=plan.keys,
@@ -187,7 +189,7 @@ def grids() -> list[tuple[str, list[Setting], bool]]:
         codes = [family_of(f"{name}:bits={bits}:pieces=2:within={w}") for bits in (16, 32, 64) for w in range(4)]
         found.append((name, [(code, code.plan(0.8, 0.9)) for code in codes], False))
     for over in ("minhash", "hyperplane"):
-        trees = [family_of(f"forest:over={over}:trees={count}") for count in (1, 2, 3)]
+        trees = [family_of(f"forest:over={over}:trees={count}") for count in range(3, 20)]
         found.append((f"forest over {over}", [(family, family.plan(0.8, 0.9)) for family in trees], True))
     return found
 
@@ -263,7 +265,7 @@ class Corpus:
         start = time.perf_counter()
         keys = family.keys(self.stored, plan, model)
         seconds = time.perf_counter() - start
-        found = collisions(family, keys, family.spread(family.keys(self.asked, plan, model), plan))
+        found = collisions(family, keys, family.spread(family.keys(self.asked, plan, model), plan), near=1)
         found[np.arange(len(self.chosen)), self.chosen] = False  # a query is a row of the table
         return Tried(family, plan, found, seconds)
 

@@ -105,7 +105,7 @@ class IndexOptions:
     def _most_rows(self) -> int:
         """What the family allows; a name that is no family is refused by `with_plan`."""
         try:
-            return self.hashing.max_rows
+            return max(self.hashing.max_rows, LIMIT_ROWS)
         except ValueError:
             return LIMIT_ROWS
 
@@ -134,10 +134,10 @@ class IndexOptions:
         if near is None or far is None or family.fixed:
             raise InvalidOption(f"family {self.family!r} has no formula for a bucket size: leave it out")
         plan = bucket_plan(near, far, documents, bucket)
-        if plan.keys > LIMIT_KEYS or plan.rows > family.max_rows:
+        if plan.keys > LIMIT_KEYS or plan.rows > self._most_rows():
             raise InvalidOption(
                 f"buckets of {bucket} rows would need {plan.keys} keys of {plan.rows} rows, "
-                f"more than {LIMIT_KEYS} keys or {family.max_rows} rows: use larger buckets or a higher threshold"
+                f"more than {LIMIT_KEYS} keys or {self._most_rows()} rows: use larger buckets or a higher threshold"
             )
         return plan
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from dbsim.hashing.documents import Documents
 from dbsim.hashing.family import Family, Keys, Model
-from dbsim.hashing.keys import Plan, bit_keys
+from dbsim.hashing.keys import LIMIT_ROWS, Plan, bit_keys
 from dbsim.hashing.measures import cosine
 from dbsim.hashing.probing import Rows, probe
 from dbsim.hashing.projections import normal, project
@@ -27,6 +27,7 @@ class Hyperplane(Family):
 
     measure: ClassVar[str] = "cosine"
     learns: ClassVar[bool] = True  # document frequencies
+    max_rows: ClassVar[int] = LIMIT_ROWS  # a row is one bit, which unrelated texts share half of the time
 
     def collision(self, similarity: float) -> float:
         return 1.0 - math.acos(min(max(similarity, -1.0), 1.0)) / math.pi

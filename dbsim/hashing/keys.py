@@ -14,7 +14,7 @@ from dbsim.text.arithmetic import Hashes, combine, combine_rows
 WORD = 62  # bits of a key that is not a hash: it stays positive in a signed 64-bit column
 MAX_KEYS = 24  # index columns: more of them cost more to write than they save in candidates (design, section 11)
 MAX_ROWS = 16  # at threshold 0.9 a pair of similarity 0.6 then shares a key once in 200: more rows only cost more keys
-LIMIT_ROWS = 128
+LIMIT_ROWS = 128  # that a user may ask for
 LIMIT_KEYS = 64  # for thresholds so low that even one row per key needs more
 
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from dbsim.hashing.documents import Documents
 from dbsim.hashing.family import Family, Keys, Model
-from dbsim.hashing.keys import Plan, band, choose_plan
+from dbsim.hashing.keys import Plan, band
 from dbsim.hashing.measures import jaccard
 from dbsim.text.arithmetic import MASK, MIX_1, Hashes, combine, high_lane, low_lane, scale
 from dbsim.text.features import Features
@@ -93,9 +93,6 @@ class MinHash(Family):
 
     def collision(self, similarity: float) -> float:
         return similarity
-
-    def plan(self, threshold: float, recall: float) -> Plan:
-        return choose_plan(self.collision, threshold, recall)
 
     def keys(self, documents: Documents, plan: Plan, model: Model) -> Keys:
         return band(minima(documents.features, documents.weights, plan), plan)

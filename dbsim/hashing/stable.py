@@ -24,7 +24,7 @@ from scipy.special import fresnel
 from dbsim.hashing import measures
 from dbsim.hashing.documents import Documents
 from dbsim.hashing.family import Family, Keys, Model
-from dbsim.hashing.keys import Plan, band
+from dbsim.hashing.keys import LIMIT_ROWS, Plan, band
 from dbsim.hashing.probing import Rows, probe
 from dbsim.hashing.projections import Numbers, cauchy, levy, normal, project, uniform
 from dbsim.hashing.vectors import align, fit_frequencies, vectors
@@ -41,6 +41,7 @@ class Stable(Family):
     width: float = 0.0
 
     learns: ClassVar[bool] = True  # document frequencies
+    max_rows: ClassVar[int] = LIMIT_ROWS
     alpha: ClassVar[float]
 
     def __post_init__(self) -> None:

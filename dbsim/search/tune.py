@@ -186,12 +186,12 @@ def edit(text: str, other: str, share: float, rng: np.random.Generator) -> str:
     return " ".join(kept)
 
 
-def collisions(family: Family, keys: Keys, wanted: Keys) -> NDArray[np.bool_]:
-    """queries × documents: what the search statement would find."""
+def collisions(family: Family, keys: Keys, wanted: Keys, near: int = NEAR) -> NDArray[np.bool_]:
+    """queries × documents: what the search statement would find; `near` rows on each side of a forest's key."""
     found = np.zeros((len(wanted), len(keys)), bool)
     for column in range(keys.shape[1]):
         if family.nearest:
-            found |= _neighbours(keys[:, column], wanted[:, column, 0])
+            found |= _neighbours(keys[:, column], wanted[:, column, 0], near)
         else:
             for value in range(wanted.shape[2]):
                 found |= wanted[:, column, value][:, None] == keys[:, column][None, :]
@@ -201,11 +201,11 @@ def collisions(family: Family, keys: Keys, wanted: Keys) -> NDArray[np.bool_]:
     return found
 
 
-def _neighbours(keys: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _neighbours(keys: NDArray[np.int64], wanted: NDArray[np.int64], near: int) -> NDArray[np.bool_]:
     order = np.argsort(keys, kind="stable")
     place = np.searchsorted(keys[order], wanted)
     found = np.zeros((len(wanted), len(keys)), bool)
-    for step in range(-NEAR, NEAR):
+    for step in range(-near, near):
         inside = (place + step >= 0) & (place + step < len(keys))
         found[np.flatnonzero(inside), order[(place + step)[inside]]] = True
     return found
