@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dbsim.hashing.documents import Documents
-from dbsim.hashing.keys import LIMIT_KEYS, LIMIT_ROWS, Plan, choose_plan, keys_needed
+from dbsim.hashing.keys import LIMIT_KEYS, MAX_ROWS, Plan, choose_plan, keys_needed
 
 Keys = NDArray[np.int64]
 Model = dict[str, NDArray[Any]]
@@ -27,7 +27,7 @@ class Family:
     learns: ClassVar[bool] = False
     fixed: ClassVar[bool] = False  # rows and keys follow from the settings, not from threshold and recall
     nearest: ClassVar[bool] = False  # looked up by neighbourhood in key order, so that no threshold is needed
-    max_rows: ClassVar[int] = LIMIT_ROWS
+    max_rows: ClassVar[int] = MAX_ROWS
 
     def settled(self, threshold: float) -> Family:
         """This family with open settings filled in; what is stored with the index."""
