@@ -278,10 +278,9 @@ class SQLite:
         connection.exec_driver_sql(statement, values)
 
     def insert_rows(self, connection: Connection, table: Table, rows: Iterable[tuple[Any, ...]]) -> None:
-        values = list(rows)
-        if values:
-            statement = f"INSERT INTO {quote(table.name)} VALUES ({', '.join('?' * len(table.columns))})"
-            connection.exec_driver_sql(statement, values)
+        if values := list(rows):
+            places = ", ".join("?" * len(table.columns))
+            connection.exec_driver_sql(f"INSERT INTO {quote(table.name)} VALUES ({places})", values)
 
     def signature_blocks(self, engine: Engine, tables: IndexTables) -> Iterator[Signatures]:
         # page by page: a long read would keep the application from committing, unless the file is in WAL mode
