@@ -181,7 +181,7 @@ class PostgreSQL:
         rows = connection.exec_driver_sql(
             "SELECT format('%%I.%%I', n.nspname, c.relname), t.tgname FROM pg_trigger t "
             "JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_namespace n ON n.oid = c.relnamespace "
-            "WHERE t.tgenabled <> 'D' AND t.tgname = ANY (%s)",
+            "WHERE t.tgenabled IN ('O', 'A') AND t.tgname = ANY (%s)",
             (list(self._events(tables)),),
         )
         there = {tuple(row) for row in rows}
