@@ -37,6 +37,7 @@ from dbsim.search.tune import collisions
 from dbsim.text.features import Analyser
 
 PARTS = ("rfc", "howto")
+PLOT = Path("families.svg")
 SIZES = {"small": (600, 150), "medium": (2000, 400), "full": (5000, 800)}  # documents, queries
 WANTED = 10.0  # candidates a query, the query's own row not counted
 SPAN = 3.0  # a setting more than so many times off is not comparable and is left out of the verdict
@@ -111,7 +112,7 @@ class Outcome:
         return f'<svg xmlns="http://www.w3.org/2000/svg" {size}>\n{"".join(parts)}</svg>\n'
 
 
-def run(size: str, parts: Sequence[str] = PARTS, plot: Path | None = None) -> Outcome:
+def run(size: str, parts: Sequence[str] = PARTS, plot: Path = PLOT) -> Outcome:
     outcome = Outcome(size, plot=plot)
     documents, queries = SIZES[size]
     for corpus in parts:
@@ -273,7 +274,7 @@ def verdict(corpus: str, rows: Sequence[Row]) -> list[str]:
 @click.command(help=__doc__)
 @click.option("--size", type=click.Choice(list(SIZES)), default="full", show_default=True)
 @click.option("--part", "parts", type=click.Choice(PARTS), multiple=True)
-@click.option("--plot", type=click.Path(path_type=Path), default=Path("families.svg"), show_default=True)
+@click.option("--plot", type=click.Path(path_type=Path), default=PLOT, show_default=True)
 def main(**options: Any) -> None:
     run(options["size"], options["parts"] or PARTS, options["plot"]).show()
 
