@@ -23,7 +23,7 @@ class Limits:
     """How much work one bucket may cause.
 
     Measured: of the 113,363 pairs in 124,190 package descriptions a limit of 400 loses none, 200 four, 100 743 and 50
-    every twelfth; where all texts share two thirds of their words, 1,000 takes 1.5 times as long as 400, 5,000 11 times.
+    every twelfth; where all texts share two thirds of their words, 1,000 takes 1.5 times as long as 400, 5,000 11 times
     """
 
     bucket: int = 400
