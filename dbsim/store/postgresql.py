@@ -309,6 +309,7 @@ class PostgreSQL:
         self._lock_stripes(connection, tables, sorted({zlib.crc32(repr(key).encode()) % STRIPES for key in keys}))
 
     def lock_all(self, connection: Connection, tables: IndexTables) -> None:
+        install.close_gate(connection, tables.record.name)
         self._lock_stripes(connection, tables, list(range(STRIPES)))
 
     def _lock_stripes(self, connection: Connection, tables: IndexTables, stripes: list[int]) -> None:
