@@ -138,7 +138,8 @@ def stored_filters(index: dbsim.Index) -> dict[Any, list[tuple[int, int]]]:
     width = len(tables.key_names)
     found = {}
     for row in fetch(index._engine, f"SELECT * FROM {quote(tables.signatures.name)}"):
-        tail = row[width + 1 + index.options.keys :]
+        start = width + 1 + index.options.keys
+        tail = row[start : start + 2 * len(index.options.fields)]  # SQLite has the filters once more, as integers
         bits = [0 if b is None else int.from_bytes(backend.read_bits(b)) for b in tail[0::2]]
         key = row[0] if width == 1 else row[:width]
         found[key] = list(zip(bits, tail[1::2], strict=True))

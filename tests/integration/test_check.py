@@ -26,8 +26,8 @@ def damage(database: dbsim.Database) -> None:
     execute(
         database.engine,
         "DELETE FROM dbsim_articles WHERE id = 1",
-        "INSERT INTO dbsim_articles SELECT 99, fingerprint, k0, k1, k2, k3, body_bits, body_count "
-        "FROM dbsim_articles WHERE id = 2",
+        "INSERT INTO dbsim_articles (id, fingerprint, k0, k1, k2, k3, body_bits, body_count) "
+        "SELECT 99, fingerprint, k0, k1, k2, k3, body_bits, body_count FROM dbsim_articles WHERE id = 2",
         "UPDATE dbsim_articles SET k2 = k2 + 1 WHERE id = 3",
         f"UPDATE dbsim_articles SET body_bits = {bits} WHERE id = 4",
         "UPDATE dbsim_articles SET body_count = body_count + 1 WHERE id = 5",
