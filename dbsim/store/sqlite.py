@@ -15,6 +15,7 @@ from sqlalchemy import (
     Integer,
     LargeBinary,
     Row,
+    Table,
     Text,
     bindparam,
     cast,
