@@ -159,7 +159,8 @@ NOTICED = [
 
 def cases(of: list[Case]) -> pytest.MarkDecorator:
     """Each case on its engine."""
-    return pytest.mark.parametrize(("url", "case"), [(one.engine, one) for one in of], indirect=["url"], ids=str)
+    names = [f"{one.engine}-{one.name}" for one in of]
+    return pytest.mark.parametrize(("url", "case"), [(one.engine, one) for one in of], indirect=["url"], ids=names)
 
 
 @pytest.fixture
