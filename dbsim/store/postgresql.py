@@ -39,7 +39,6 @@ from dbsim.store import postgresql_install as install
 from dbsim.store.backend import GONE
 from dbsim.store.binary_copy import binary_rows, copied_signatures
 from dbsim.store.identifiers import dollar_tag, identifier, literal, quote
-from dbsim.store.postgresql_surface import PostgreSQLSurface, require_stable_text, why_not_in_sql
 from dbsim.store.source import Key, Source, Unindexable
 from dbsim.store.tables import IndexTables
 
@@ -56,7 +55,7 @@ _WARM = "dbsim_warm"
 TRIGGER_LOCK = "2s"  # how long CREATE TRIGGER may queue in front of the application's writes
 
 
-class PostgreSQL:
+class PostgreSQL(install.PostgreSQLInstall):
     """See `Backend` for what each step means."""
 
     name = "postgresql"
@@ -157,7 +156,7 @@ class PostgreSQL:
         parts["body"] = dollar_tag([*map(str, parts.values()), *tables.record.options.columns])
         statement = filled(sql("postgresql", "queue_function"), parts)
         if tables.record.options.inline:
-            statement = install.inline_function(self._surface(connection, tables), parts)
+            statement = install.inline_function(self.surface(connection, tables), parts)
         self._run(connection, f"SET LOCAL lock_timeout = '{TRIGGER_LOCK}'")
         self._run(connection, statement)
         self._run(connection, f"REVOKE ALL ON FUNCTION {function}() FROM PUBLIC")
@@ -261,35 +260,6 @@ class PostgreSQL:
     def _channel(self, tables: IndexTables) -> str:
         return identifier("dbsim", tables.record.name)
 
-    # ── what people see from SQL ──
-    def stored_table(self, tables: IndexTables) -> Table:
-        return tables.signatures
-
-    def require_inline(self, connection: Connection, tables: IndexTables, source: Source) -> None:
-        reason = why_not_in_sql(tables, install.encoding(connection))
-        if reason:
-            raise InvalidOption(f"an inline index signs in SQL, but {reason}: leave it queued and sync")
-        require_stable_text(source.columns, tables.record.options.columns)
-
-    def create_surface(self, connection: Connection, tables: IndexTables) -> None:
-        install.create(connection, self._surface(connection, tables))
-
-    def drop_surface(self, connection: Connection, tables: IndexTables) -> None:
-        install.drop(connection, self._surface(connection, tables))
-
-    def missing_surface(self, connection: Connection, tables: IndexTables) -> list[str]:
-        return install.missing(connection, self._surface(connection, tables))
-
-    def show_status(self, connection: Connection, indexes: Sequence[IndexTables]) -> None:
-        parts = [self._surface(connection, tables).status_part(list(self._events(tables))) for tables in indexes]
-        install.show_status(connection, quote(self._home(connection)), parts)
-
-    def settle(self, engine: Engine) -> None:
-        install.settle(engine)
-
-    def _surface(self, connection: Connection, tables: IndexTables) -> PostgreSQLSurface:
-        return PostgreSQLSurface(tables, quote(self._home(connection)), self.jaccard)
-
     # ── transactions ──
     def open(self, engine: Engine) -> Connection:
         # an application's engine may be set to AUTOCOMMIT, in which no transaction would be one
@@ -309,6 +279,7 @@ class PostgreSQL:
         self._lock_stripes(connection, tables, sorted({zlib.crc32(repr(key).encode()) % STRIPES for key in keys}))
 
     def lock_all(self, connection: Connection, tables: IndexTables) -> None:
+        install.close_gate(connection, tables.record.name)
         self._lock_stripes(connection, tables, list(range(STRIPES)))
 
     def _lock_stripes(self, connection: Connection, tables: IndexTables, stripes: list[int]) -> None:

@@ -8,15 +8,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from sqlalchemy import (
-    BigInteger,
-    Column,
     ColumnElement,
     Connection,
     Engine,
     FromClause,
     Integer,
     LargeBinary,
-    MetaData,
     Row,
     Table,
     Text,
@@ -34,24 +31,16 @@ from dbsim.hashing.signer import Signatures
 from dbsim.resources import sql
 from dbsim.store.arrays import signature_pages
 from dbsim.store.backend import GONE
-from dbsim.store.identifiers import identifier, quote
+from dbsim.store.identifiers import quote
 from dbsim.store.source import Key, Source, Unindexable
-from dbsim.store.sqlite_surface import (
-    drop_statements,
-    status_statements,
-    view_names,
-    view_statements,
-    word_names,
-    words_of,
-)
-from dbsim.store.surface import STATUS
+from dbsim.store.sqlite_surface import SQLiteSurface, trigger_names
 from dbsim.store.tables import IndexTables
 
 POLL_SECONDS = 0.2
 _PREPARED = "dbsim_prepared"
 
 
-class SQLite:
+class SQLite(SQLiteSurface):
     """See `Backend` for what each step means."""
 
     name = "sqlite"
@@ -118,13 +107,10 @@ class SQLite:
             raise Unindexable("not valid UTF-8") from error
 
     # ── triggers and queue ──
-    def _trigger_names(self, tables: IndexTables) -> list[str]:
-        return [identifier("dbsim", tables.record.name, event) for event in ("insert", "update", "delete")]
-
     def create_triggers(self, connection: Connection, tables: IndexTables) -> None:
         self.drop_triggers(connection, tables)
         names = tables.key_names
-        trigger = self._trigger_names(tables)
+        trigger = trigger_names(tables)
         parts = {
             "insert_trigger": quote(trigger[0]),
             "update_trigger": quote(trigger[1]),
@@ -139,7 +125,7 @@ class SQLite:
             connection.exec_driver_sql(statement.format(**parts) + "END")
 
     def drop_triggers(self, connection: Connection, tables: IndexTables) -> None:
-        for name in self._trigger_names(tables):
+        for name in trigger_names(tables):
             connection.exec_driver_sql(f"DROP TRIGGER IF EXISTS {quote(name)}")
 
     def missing_triggers(self, connection: Connection, tables: IndexTables) -> list[str]:
@@ -148,7 +134,7 @@ class SQLite:
             (tables.record.options.table,),
         ).scalars()
         there = set(found)
-        return [name for name in self._trigger_names(tables) if name not in there]
+        return [name for name in trigger_names(tables) if name not in there]
 
     def claim(self, connection: Connection, tables: IndexTables, limit: int) -> list[Key]:
         queue, rowid, key = self._queue_names(tables)
@@ -192,36 +178,6 @@ class SQLite:
 
     def wait(self, engine: Engine, tables: IndexTables, seconds: float) -> None:
         time.sleep(min(POLL_SECONDS, seconds))
-
-    # ── what people see from SQL ──
-    def stored_table(self, tables: IndexTables) -> Table:
-        words = [name for names in word_names(tables) for name in names]
-        table = tables.signatures.to_metadata(MetaData())
-        for name in words:
-            table.append_column(Column(name, BigInteger))
-        return table
-
-    def require_inline(self, connection: Connection, tables: IndexTables, source: Source) -> None:
-        raise InvalidOption("inline indexes need PostgreSQL, which can sign in SQL: on SQLite leave it queued and sync")
-
-    def create_surface(self, connection: Connection, tables: IndexTables) -> None:
-        for statement in view_statements(tables):
-            connection.exec_driver_sql(statement)
-
-    def drop_surface(self, connection: Connection, tables: IndexTables) -> None:
-        for statement in drop_statements(tables):
-            connection.exec_driver_sql(statement)
-
-    def missing_surface(self, connection: Connection, tables: IndexTables) -> list[str]:
-        there = set(connection.exec_driver_sql("SELECT name FROM sqlite_master WHERE type = 'view'").scalars())
-        return [name for name in (*view_names(tables), STATUS) if name not in there]
-
-    def show_status(self, connection: Connection, indexes: Sequence[IndexTables]) -> None:
-        for statement in status_statements(indexes, [self._trigger_names(tables) for tables in indexes]):
-            connection.exec_driver_sql(statement)
-
-    def settle(self, engine: Engine) -> None:
-        """The write lock lets nobody else write."""
 
     # ── transactions ──
     def open(self, engine: Engine) -> Connection:
@@ -271,10 +227,8 @@ class SQLite:
     def insert(self, connection: Connection, tables: IndexTables, keys: Sequence[Key], rows: Signatures) -> None:
         if not keys:
             return
-        words = words_of(rows.filters)
-        width = len(tables.signatures.columns) + len(words[0])
-        statement = f"INSERT INTO {quote(tables.signatures.name)} VALUES ({', '.join('?' * width)})"
-        values = [(*key, *row, *own) for key, row, own in zip(keys, rows.as_tuples(), words, strict=True)]
+        values = [(*key, *row) for key, row in zip(keys, self.stored_values(rows), strict=True)]
+        statement = f"INSERT INTO {quote(tables.signatures.name)} VALUES ({', '.join('?' * len(values[0]))})"
         connection.exec_driver_sql(statement, values)
 
     def insert_rows(self, connection: Connection, table: Table, rows: Iterable[tuple[Any, ...]]) -> None:

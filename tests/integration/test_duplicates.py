@@ -164,6 +164,21 @@ def test_another_threshold_or_method_regroups(database: dbsim.Database) -> None:
     assert keys(index, by="components") == [[0, 1, 2, 3]]
 
 
+def test_groups_follow_their_pairs(database: dbsim.Database) -> None:
+    """Pairs sought in another way are those of the groups from then on, for later changes too."""
+    index = fill(database, generated(100))
+    index.duplicates(by="components", threshold=0.6)
+    before = stored_groups(database)
+    index.pairs(verify=True)
+    after = stored_groups(database)
+    assert after != before
+    index.duplicates(by="components", threshold=0.6, verify=True)
+    assert stored_groups(database) == after
+    forget_pairs(database)
+    index.duplicates(by="components", threshold=0.6, verify=True)
+    assert stored_groups(database) == after
+
+
 def test_many_changes_start_a_full_run(database: dbsim.Database, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dbsim.search.dedupe.FULL_FROM", 5)
     index = fill(database, generated(60))
