@@ -174,7 +174,8 @@ def status(db: str, as_json: bool) -> None:
         table.add_row("table", Text(f"{one.table} ({one.columns})"))
         table.add_row("family", f"{one.family}, {one.keys} keys of {one.rows_per_key} rows")
         table.add_row("finds", f"pairs from {one.threshold:g} with recall {one.recall:g}")
-        table.add_row("state", f"{one.state}, {one.indexed} of {one.rows} rows indexed")
+        inline = ", inline" if one.inline else ""
+        table.add_row("state", f"{one.state}{inline}, {one.indexed} of {one.rows} rows indexed")
         table.add_row("queue", f"{one.queued}" + (f", oldest {one.oldest_queued}" if one.queued else ""))
         table.add_row("quarantine", f"{one.quarantined}")
         table.add_row("filters", Text(", ".join(f"{field} {share:.0%} full" for field, share in one.fill.items())))
