@@ -105,6 +105,7 @@ class Database:
         recall: float | None = None,
         rows: int = 0,
         keys: int = 0,
+        bucket: int = 0,
         words: int | None = None,
         characters: int | None = None,
         normaliser: str | None = None,
@@ -117,6 +118,8 @@ class Database:
 
         `columns` as a list are joined to one text, as {"title": 0.3, "body": 0.7} they are weighted fields. Runs of
         `words` or of `characters` are compared; left open, the table's texts decide, as they do for `bits`.
+        `family` is a name with settings, such as "hyperplane" or "gauss:width=0.5"; `threshold` is one of its measure.
+        Rows and keys follow from threshold and recall, or from a `bucket` size as Gionis, Indyk and Motwani have it.
         `triggers=False` leaves the table untouched: then every `sync` compares all rows. `inline=True` (PostgreSQL) has
         the database sign changed rows in the transaction that writes them: found at once, no worker.
         """
@@ -144,13 +147,14 @@ class Database:
         )
         chosen = {"threshold": threshold, "recall": recall, "family": family, "rows": rows, "keys": keys}
         given = ["table", "schema", "triggers", "inline", *(option for option, value in chosen.items() if value)]
-        create(self.engine, self._backend, options, given, secret, self._after_create_table)
+        create(self.engine, self._backend, options, given, secret, self._after_create_table, bucket)
         return self.index(name)
 
     def index(self, name: str) -> Index:
         """An existing index."""
         self._require_schema()
-        return Index(self.engine, self._backend, self._read(lambda c: catalogue.load(c, name)))
+        record = self._read(lambda c: catalogue.load(c, name))
+        return Index(self.engine, self._backend, record, self._after_create_table)
 
     def indexes(self) -> list[Index]:
         """All indexes, by name."""

@@ -41,6 +41,10 @@ class IndexExists(DbsimError):
         )
 
 
+class NotFitted(DbsimError):
+    """A family that learns has nothing to work with yet, or cannot learn from what there is."""
+
+
 class SchemaOutdated(DbsimError):
     """dbsim's own tables are missing or of another version."""
 
@@ -51,6 +55,10 @@ class UnknownKey(DbsimError):
 
 class StatementRejected(DbsimError):
     """A condition with a mistake in it, or a table that has changed since it was indexed."""
+
+
+class IndexBehind(DbsimError):
+    """The index does not reflect the table, so acting on its groups could hit rows that are no duplicates now."""
 
 
 class DatabaseUnavailable(DbsimError):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from alembic.operations import Operations
-from sqlalchemy import Column, MetaData, String, Table, delete, insert
+from sqlalchemy import Column, MetaData, PrimaryKeyConstraint, String, Table, delete, insert, inspect
 
 from dbsim.errors import InvalidOption
 from dbsim.store import schema
@@ -18,7 +18,7 @@ def upgrade(op: Operations, to: str = CURRENT, since: str | None = None) -> None
     _require(to)
     for number in _between(_found(op, since), to):
         if number == min(VERSIONS):
-            op.create_table(VERSION_TABLE, Column("version_num", String(32), primary_key=True))
+            _create_version_table(op)
         VERSIONS[number].upgrade(op)
         _record(op, number)
 
@@ -27,6 +27,8 @@ def downgrade(op: Operations, to: str = BASE, since: str | None = None) -> None:
     """Lower dbsim's tables to version `to`; "base" removes them."""
     if to != BASE:
         _require(to)
+    elif not op.get_context().as_sql and schema.version(op.get_bind()) is not None:
+        schema.refuse_indexes(op.get_bind())
     for number in reversed(_between(to, _found(op, since or CURRENT))):
         VERSIONS[number].downgrade(op)
         lower = [other for other in VERSIONS if other < number]
@@ -47,9 +49,16 @@ def _between(low: str, high: str) -> list[str]:
     return [number for number in sorted(VERSIONS) if (low == BASE or number > low) and high != BASE and number <= high]
 
 
+def _create_version_table(op: Operations) -> None:
+    """As Alembic itself makes it; there already, but empty, after Alembic's own downgrade."""
+    if op.get_context().as_sql or not inspect(op.get_bind()).has_table(VERSION_TABLE):
+        key = PrimaryKeyConstraint("version_num", name=f"{VERSION_TABLE}_pkc")
+        op.create_table(VERSION_TABLE, Column("version_num", String(32), nullable=False), key)
+
+
 def _record(op: Operations, number: str) -> None:
     op.execute(delete(_table))
-    op.execute(insert(_table).values(version_num=number))
+    op.execute(insert(_table).values(version_num=op.inline_literal(number)))
 
 
 def _require(version: str) -> None:

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from dbsim.cli.common import database_argument, err, index_argument, json_option, opened, out, print_json, progress_bar
 from dbsim.errors import InvalidOption
+from dbsim.hashing.families import family_names, family_of
 from dbsim.options import Field, describe_columns
 from dbsim.store.source import public_key
 
@@ -98,11 +99,12 @@ def _integer(name: str, value: Any) -> int:
     help="A text column; repeat it. Without weights the columns are joined to one text, with weights each is "
     "compared for itself. Options: words=N, characters=N, normaliser=text|german|digits, bits=N.",
 )
-@click.option("--family", help="Hash family.  [default: minhash]")
+@click.option("--family", help=f"{', '.join(family_names())}, with :SETTING=VALUE…  [default: minhash]")
 @click.option("--threshold", type=float, help="Similarity from which rows count as near-duplicates.  [default: 0.7]")
 @click.option("--recall", type=float, help="Share of such pairs that must be found.  [default: 0.95]")
 @click.option("--keys", type=int, default=0, help="Bucket keys, instead of those that follow from the recall.")
 @click.option("--rows", type=int, default=0, help="Rows per key, together with --keys.")
+@click.option("--bucket", type=int, default=0, help="Rows and keys from this bucket size instead of the recall.")
 @click.option("--words", type=int, help="Compare runs of so many words.")
 @click.option("--characters", type=int, help="Compare runs of so many characters.")
 @click.option("--normaliser", help="text, german (ä→ae) or digits.")
@@ -128,9 +130,14 @@ def create(db: str, name: str, table: str, columns: tuple[str, ...], no_triggers
 @index_argument
 @click.option("--follow", is_flag=True, help="Keep running and index changes as they come.")
 @click.option("--reconcile", is_flag=True, help="Compare every row of the table; needs no triggers.")
-def sync(db: str, name: str, follow: bool, reconcile: bool) -> None:
+@click.option(
+    "--refit", is_flag=True, help="Families that learn: learn again from the table, then fill the index anew."
+)
+def sync(db: str, name: str, follow: bool, reconcile: bool, refit: bool) -> None:
     """Bring an index up to date; stopped at any time, it goes on where it was."""
     index = opened(db).index(name)
+    if refit:
+        index.refit()
     with progress_bar() as progress:
         report = index.sync(reconcile=reconcile, progress=progress)
     if report.triggers_restored:
@@ -173,15 +180,27 @@ def status(db: str, as_json: bool) -> None:
         table = Table(show_header=False, box=None, pad_edge=False, title=title, title_justify="left")
         table.add_row("table", Text(f"{one.table} ({one.columns})"))
         table.add_row("family", f"{one.family}, {one.keys} keys of {one.rows_per_key} rows")
-        table.add_row("finds", f"pairs from {one.threshold:g} with recall {one.recall:g}")
+        table.add_row("finds", _finds(one.family, one.threshold, one.recall))
         inline = ", inline" if one.inline else ""
         table.add_row("state", f"{one.state}{inline}, {one.indexed} of {one.rows} rows indexed")
         table.add_row("queue", f"{one.queued}" + (f", oldest {one.oldest_queued}" if one.queued else ""))
         table.add_row("quarantine", f"{one.quarantined}")
+        if one.groups is not None:
+            table.add_row("groups", f"{one.groups} of near-duplicates")
         table.add_row("filters", Text(", ".join(f"{field} {share:.0%} full" for field, share in one.fill.items())))
         for problem in one.problems:
             table.add_row("[yellow]attention", Text(problem, style="yellow"))
         out.print(table)
+
+
+def _finds(name: str, threshold: float, recall: float) -> str:
+    """What the family promises; some promise nothing and are measured."""
+    family = family_of(name)
+    if family.nearest:
+        return f"the nearest rows by {family.measure}"
+    if family.fixed:
+        return f"pairs from {family.measure} {threshold:g}; how many of them, `dbsim tune` measures"
+    return f"pairs from {family.measure} {threshold:g} with recall {recall:g}"
 
 
 @click.command()

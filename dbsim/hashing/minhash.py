@@ -11,13 +11,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dbsim.hashing.documents import Documents
+from dbsim.hashing.family import Family, Keys, Model
 from dbsim.hashing.keys import Plan, band
+from dbsim.hashing.measures import jaccard
 from dbsim.text.arithmetic import MASK, MIX_1, Hashes, combine, high_lane, low_lane, scale
 from dbsim.text.features import Features
 
@@ -80,31 +85,40 @@ def donor_order(positions: int) -> NDArray[np.int64]:
     return np.argsort(order, axis=1, kind="stable")[:, :-1]
 
 
-class MinHash:
+@dataclass(frozen=True)
+class MinHash(Family):
     """Keys are bands of minima; two documents agree in a row with the probability of their (weighted) Jaccard."""
+
+    measure: ClassVar[str] = "jaccard"
 
     def collision(self, similarity: float) -> float:
         return similarity
 
-    def keys(self, fields: Sequence[Features], weights: Sequence[float], plan: Plan) -> NDArray[np.int64]:
-        minima = signature(fields[0], plan.positions)
-        if len(fields) > 1:
-            minima = self._mixture(fields, weights, plan)
-        return band(minima, plan)
+    def keys(self, documents: Documents, plan: Plan, model: Model) -> Keys:
+        return band(minima(documents.features, documents.weights, plan), plan)
 
-    def _mixture(self, fields: Sequence[Features], weights: Sequence[float], plan: Plan) -> Hashes:
-        """Each position belongs to one field, by weight: so they agree with probability Σ weight·J, the score.
+    def similarity(self, left: Documents, right: Documents, model: Model) -> NDArray[np.float64]:
+        return jaccard(left, right)
 
-        A document without that field uses the position's next choice, as the score renormalises the weights.
-        """
-        minima = np.full((len(fields[0]), plan.positions), EMPTY, np.uint64)
-        choices = field_order(tuple(weights), plan)
-        signatures = [signature(features, plan.positions) for features in fields]
-        for choice in choices:  # a later choice only fills what is still missing
-            for field, found in enumerate(signatures):
-                column = choice == field
-                minima[:, column] = np.where(minima[:, column] == EMPTY, found[:, column], minima[:, column])
-        return minima
+
+def minima(fields: Sequence[Features], weights: Sequence[float], plan: Plan) -> Hashes:
+    """documents × positions, over all fields."""
+    return mixture([signature(features, plan.positions) for features in fields], weights, plan)
+
+
+def mixture(signatures: Sequence[Hashes], weights: Sequence[float], plan: Plan) -> Hashes:
+    """Each position belongs to one field, by weight: so they agree with probability Σ weight·J, the score.
+
+    A document without that field (EMPTY) uses the position's next choice, as the score renormalises the weights.
+    """
+    if len(signatures) == 1:
+        return signatures[0]
+    chosen = np.full_like(signatures[0], EMPTY)
+    for choice in field_order(tuple(weights), plan):  # a later choice only fills what is still missing
+        for field, found in enumerate(signatures):
+            column = choice == field
+            chosen[:, column] = np.where(chosen[:, column] == EMPTY, found[:, column], chosen[:, column])
+    return chosen
 
 
 @lru_cache(maxsize=32)

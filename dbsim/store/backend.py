@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any, Protocol
 
@@ -29,11 +29,17 @@ class Backend(Protocol):
     fill_batch: int  # rows signed and written in one transaction of the first filling
     queue_batch: int  # changes worked off in one transaction
     not_text: tuple[str, ...]  # column types that cannot be indexed
+    not_key: str  # pattern of types whose values compare differently in Python, or not at all
+    typed_keys: bool  # whether a key column takes values of its own type only
+    errors: tuple[type[Exception], ...]  # of the database: SQLAlchemy's, and the driver's own where it is used directly
     writers_wait: bool  # whether the application's writes wait while dbsim writes
 
     # ── the host's table ──
     def describe(self, connection: Connection, table: str, schema: str | None) -> Source | None:
         """The table, or None."""
+
+    def has_table(self, connection: Connection, name: str) -> bool:
+        """Whether dbsim has made this table of its own."""
 
     def table_names(self, connection: Connection) -> list[str]:
         """For suggestions."""
@@ -101,8 +107,14 @@ class Backend(Protocol):
     def begin(self, connection: Connection) -> None:
         """Start a writing transaction that reads all rows and sees what is committed while it runs."""
 
+    def snapshot(self, connection: Connection) -> None:
+        """Let the statements of a reading transaction all see the same moment; before the first of them."""
+
     def lock_keys(self, connection: Connection, tables: IndexTables, keys: Iterable[Key]) -> None:
         """Keep other workers away from these documents until the transaction ends; never the application."""
+
+    def lock_all(self, connection: Connection, tables: IndexTables) -> None:
+        """The same for every document: no other worker changes the index until the transaction ends."""
 
     def transient(self, error: BaseException) -> bool:
         """Whether the same transaction may succeed when tried again."""
@@ -113,6 +125,12 @@ class Backend(Protocol):
     # ── signatures ──
     def insert(self, connection: Connection, tables: IndexTables, keys: Sequence[Key], rows: Signatures) -> None:
         """Write signatures in bulk."""
+
+    def insert_rows(self, connection: Connection, table: Table, rows: Iterable[tuple[Any, ...]]) -> None:
+        """Write rows of one of dbsim's own tables in bulk."""
+
+    def signature_blocks(self, engine: Engine, tables: IndexTables) -> Iterator[Signatures]:
+        """All stored rows with features in key order, never in a read that the application's writes wait for."""
 
     def finish_filling(self, connection: Connection, tables: IndexTables) -> None:
         """After the indexes are built: fresh statistics for the planner."""
@@ -139,6 +157,9 @@ class Backend(Protocol):
         size: int,
     ) -> ColumnElement[float]:
         """Cardinality-corrected Jaccard of two filters; both counts are above zero."""
+
+    def hamming(self, key: ColumnElement[Any], other: ColumnElement[Any]) -> ColumnElement[int]:
+        """How many bits of two keys differ."""
 
     def json_rows(self, parameter: str, integers: Sequence[str], texts: Sequence[str]) -> FromClause:
         """The objects of a JSON array, bound as `parameter`, as rows with these columns."""

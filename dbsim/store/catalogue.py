@@ -12,6 +12,7 @@ from sqlalchemy import (
     Connection,
     Double,
     Integer,
+    LargeBinary,
     MetaData,
     Row,
     Table,
@@ -62,8 +63,12 @@ model_table = Table(
     Column("index_name", Text, primary_key=True),
     Column("generation", Integer, primary_key=True),
     Column("name", Text, primary_key=True),
-    Column("shape", Text, nullable=False),
-    Column("numbers", Text, nullable=False),
+    Column("dtype", Text, nullable=False),  # as numpy writes it, little-endian: <f8, <i4, …
+    Column("shape", Text, nullable=False),  # JSON
+    Column("numbers", LargeBinary, nullable=False),
+    Column("sample", Integer, nullable=False),  # rows it was fitted on
+    Column("seed", Text, nullable=False),  # how they were drawn
+    Column("version", Text, nullable=False),  # family@version that fitted it
 )
 cardinality_table = Table(
     "dbsim_cardinality",
@@ -149,6 +154,17 @@ def set_state(connection: Connection, name: str, state: str) -> None:
 
 def set_options(connection: Connection, options: IndexOptions) -> None:
     connection.execute(update(index_table).where(index_table.c.name == options.name).values(options=options.to_json()))
+
+
+def set_generation(connection: Connection, name: str, generation: int, state: str) -> None:
+    values = {"generation": generation, "state": state}
+    connection.execute(update(index_table).where(index_table.c.name == name).values(values))
+
+
+def generation(connection: Connection, name: str, *, lock: bool = False) -> int:
+    """With `lock` it stays so until this transaction ends; others may lock it likewise."""
+    query = select(index_table.c.generation).where(index_table.c.name == name)
+    return connection.scalar(query.with_for_update(read=True) if lock else query) or 0
 
 
 def set_listening(connection: Connection, name: str, listening: bool) -> None:

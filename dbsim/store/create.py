@@ -8,15 +8,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
-from sqlalchemy import Connection, Engine, Table, insert, inspect, select
+from sqlalchemy import Connection, Engine, Table, func, insert, inspect, select
+from sqlalchemy import table as source_table
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.schema import CreateTable, DropTable
 
 from dbsim.errors import IndexExists, InvalidOption, UnknownName
 from dbsim.hashing.bloom import cardinality, choose_size
 from dbsim.options import Field, IndexOptions
-from dbsim.store import catalogue
+from dbsim.store import catalogue, group_tables
 from dbsim.store.backend import Backend
+from dbsim.store.group_tables import GroupTables
 from dbsim.store.reading import key_columns, source_rows, texts
 from dbsim.store.source import Source
 from dbsim.store.tables import IndexTables
@@ -26,7 +28,7 @@ from dbsim.text.tokens import TokenHasher
 
 TableHook = Callable[[Connection, Table], None]  # after CREATE TABLE, e.g. Citus' create_distributed_table
 # dbsim_a_k0 belongs to index a
-DERIVED = re.compile(r"_(queue|pairs|buckets|groups|signatures|fingerprint|pkey|k\d+)$")
+DERIVED = re.compile(rf"_(queue|pairs|buckets|signatures|fingerprint|pkey|k\d+|{'|'.join(group_tables.SUFFIXES)})$")
 SAMPLE = 500  # rows from each end of the table
 SHORT = 12  # words: in shorter texts one changed word spoils most 3-word shingles, so characters are compared
 
@@ -38,12 +40,18 @@ def create(
     given: Sequence[str],
     secret: bytes | None = None,
     after_create_table: TableHook | None = None,
+    bucket: int = 0,
 ) -> bool:
-    """True when made, False when an index with the same options was there; `given` names the user's own choices."""
+    """True when made, False when an index with the same options was there; `given` names the user's own choices.
+
+    With a `bucket` size rows and keys follow from it and from the table's size as it is now.
+    """
     source = read(engine, backend, lambda c: find_source(c, backend, asked.table, asked.schema))
-    source.require(asked.columns, backend.not_text)
+    source.require(asked.columns, backend.not_text, backend.not_key)
     asked = replace(asked, table=source.table, schema=source.schema)
     _check_name(asked.name)
+    if bucket:
+        asked = asked.with_plan(bucket, read(engine, backend, lambda c: _count(c, source)))
     if _same_exists(engine, backend, asked, given):
         return False
     record = read(engine, backend, lambda c: _record(c, backend, asked, source, secret))
@@ -65,6 +73,7 @@ def drop(engine: Engine, backend: Backend, name: str) -> None:
         tables = IndexTables(catalogue.load(connection, name))
         if tables.record.options.triggers:
             backend.drop_triggers(connection, tables)
+        group_tables.drop(connection, GroupTables(tables))
         backend.drop_surface(connection, tables)
         catalogue.remove(connection, name)
         show_status(connection, backend)
@@ -130,6 +139,11 @@ def _record(
     sample = _sample(connection, backend, IndexTables(record))
     fields = tuple(_resolve(field, column) for field, column in zip(asked.fields, sample, strict=True))
     return replace(record, options=replace(record.options, fields=fields))
+
+
+def _count(connection: Connection, source: Source) -> int:
+    table = source_table(source.table, schema=source.schema)
+    return connection.scalar(select(func.count()).select_from(table)) or 0
 
 
 def _sample(connection: Connection, backend: Backend, tables: IndexTables) -> list[list[str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import psycopg
@@ -17,6 +17,8 @@ from sqlalchemy import (
     Double,
     Engine,
     FromClause,
+    Integer,
+    Table,
     Text,
     bindparam,
     cast,
@@ -35,7 +37,7 @@ from dbsim.resources import filled, sql
 from dbsim.store import catalogue
 from dbsim.store import postgresql_install as install
 from dbsim.store.backend import GONE
-from dbsim.store.binary_copy import binary_rows
+from dbsim.store.binary_copy import binary_rows, copied_signatures
 from dbsim.store.identifiers import dollar_tag, identifier, literal, quote
 from dbsim.store.source import Key, Source, Unindexable
 from dbsim.store.tables import IndexTables
@@ -62,6 +64,9 @@ class PostgreSQL(install.PostgreSQLInstall):
     fill_batch = 4000
     queue_batch = 2000
     not_text: tuple[str, ...] = ("bytea",)
+    not_key = r"(\[\]|range|^jsonb?|^time with time zone)$"
+    typed_keys = True
+    errors: tuple[type[Exception], ...] = (DBAPIError, psycopg.Error)
     writers_wait = False
 
     # ── the host's table ──
@@ -79,6 +84,9 @@ class PostgreSQL(install.PostgreSQLInstall):
             ),
             is_table=rows[0].kind in ("r", "p"),
         )
+
+    def has_table(self, connection: Connection, name: str) -> bool:
+        return connection.exec_driver_sql("SELECT to_regclass(%s)", (quote(name),)).scalar() is not None
 
     def table_names(self, connection: Connection) -> list[str]:
         return list(
@@ -172,7 +180,7 @@ class PostgreSQL(install.PostgreSQLInstall):
         rows = connection.exec_driver_sql(
             "SELECT format('%%I.%%I', n.nspname, c.relname), t.tgname FROM pg_trigger t "
             "JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_namespace n ON n.oid = c.relnamespace "
-            "WHERE t.tgenabled <> 'D' AND t.tgname = ANY (%s)",
+            "WHERE t.tgenabled IN ('O', 'A') AND t.tgname = ANY (%s)",
             (list(self._events(tables)),),
         )
         there = {tuple(row) for row in rows}
@@ -228,22 +236,26 @@ class PostgreSQL(install.PostgreSQLInstall):
 
     def wait(self, engine: Engine, tables: IndexTables, seconds: float) -> None:
         """LISTEN, then say so, then look at the queue once more: what is written after that look notifies."""
-        name = tables.record.name
-        with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-            self._run(connection, f"LISTEN {quote(self._channel(tables))}")
+        with self.open(engine) as connection:  # serializable statements could make the application's fail
+            self._set_listening(connection, tables, True)
             try:
-                catalogue.set_listening(connection, name, True)
-                pending = connection.exec_driver_sql(
-                    f"SELECT 1 FROM {quote(tables.queue.name)} LIMIT 1", execution_options=RAW
-                ).first()
+                queue = quote(tables.queue.name)
+                pending = connection.exec_driver_sql(f"SELECT 1 FROM {queue} LIMIT 1", execution_options=RAW).first()
+                connection.rollback()
                 raw = connection.connection.dbapi_connection
                 assert isinstance(raw, psycopg.Connection)
                 if pending is None:
                     for _ in raw.notifies(timeout=seconds, stop_after=1):
                         break
             finally:
-                catalogue.set_listening(connection, name, False)
-                self._run(connection, "UNLISTEN *")
+                connection.rollback()
+                self._set_listening(connection, tables, False)
+
+    def _set_listening(self, connection: Connection, tables: IndexTables, listening: bool) -> None:
+        self.begin(connection)
+        self._run(connection, f"LISTEN {quote(self._channel(tables))}" if listening else "UNLISTEN *")
+        catalogue.set_listening(connection, tables.record.name, listening)
+        connection.commit()
 
     def _channel(self, tables: IndexTables) -> str:
         return identifier("dbsim", tables.record.name)
@@ -259,9 +271,18 @@ class PostgreSQL(install.PostgreSQLInstall):
         # a worker that row-level security hides rows from would take them for deleted: raise instead
         self._run(connection, "SET LOCAL row_security = off")
 
+    def snapshot(self, connection: Connection) -> None:
+        self._run(connection, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+
     def lock_keys(self, connection: Connection, tables: IndexTables, keys: Iterable[Key]) -> None:
         install.close_gate(connection, tables.record.name)
-        stripes = sorted({zlib.crc32(repr(key).encode()) % STRIPES for key in keys})
+        self._lock_stripes(connection, tables, sorted({zlib.crc32(repr(key).encode()) % STRIPES for key in keys}))
+
+    def lock_all(self, connection: Connection, tables: IndexTables) -> None:
+        install.close_gate(connection, tables.record.name)
+        self._lock_stripes(connection, tables, list(range(STRIPES)))
+
+    def _lock_stripes(self, connection: Connection, tables: IndexTables, stripes: list[int]) -> None:
         space = zlib.crc32(f"dbsim {self._home(connection)} {tables.record.name}".encode()) - 2**31
         connection.exec_driver_sql(
             "SELECT pg_advisory_xact_lock(%(space)s::int, stripe) FROM unnest(%(stripes)s::int[]) AS stripe",
@@ -312,6 +333,16 @@ class PostgreSQL(install.PostgreSQLInstall):
                 for block in binary_rows(dumped, rows):
                     copy.write(block)
 
+    def insert_rows(self, connection: Connection, table: Table, rows: Iterable[tuple[Any, ...]]) -> None:
+        raw = connection.connection.dbapi_connection
+        assert isinstance(raw, psycopg.Connection)
+        with raw.cursor() as cursor, cursor.copy(f"COPY {quote(table.name)} FROM STDIN") as copy:
+            for row in rows:
+                copy.write_row(row)
+
+    def signature_blocks(self, engine: Engine, tables: IndexTables) -> Iterator[Signatures]:
+        return copied_signatures(engine, tables)
+
     def _insert_as_text(
         self, connection: Connection, tables: IndexTables, keys: Sequence[Key], rows: Signatures
     ) -> None:
@@ -361,6 +392,9 @@ class PostgreSQL(install.PostgreSQLInstall):
         both = func.bit_count(bits.op("&")(cast(other_bits, BIT(size))))
         union = _estimate(count + other_count - both, size)
         return func.greatest((_estimate(count, size) + _estimate(other_count, size) - union) / union, 0.0, type_=Double)
+
+    def hamming(self, key: ColumnElement[Any], other: ColumnElement[Any]) -> ColumnElement[int]:
+        return func.bit_count(cast(key.op("#")(other), BIT(64)), type_=Integer)
 
     def json_rows(self, parameter: str, integers: Sequence[str], texts: Sequence[str]) -> FromClause:
         columns: list[ColumnElement[Any]] = [column(name, BigInteger) for name in integers]

@@ -12,6 +12,7 @@ from dbsim.errors import DatabaseUnavailable, InvalidOption
 from dbsim.hashing.signer import Signatures
 from dbsim.resources import filled, sql
 from dbsim.store import constants
+from dbsim.store.group_tables import GroupTables
 from dbsim.store.identifiers import literal, quote
 from dbsim.store.postgresql_surface import (
     FUNCTIONS,
@@ -154,7 +155,13 @@ def inline_function(surface: PostgreSQLSurface, names: dict[str, Any]) -> str:
     types = [type_.split(" COLLATE ")[0] for _, type_ in tables.record.primary_key]
     derived = [quote(column.name) for column in list(tables.signatures.columns)[len(key) :]]
     texts = [source_text(field, "dbsim_source") for field in tables.record.options.fields]
+    noted = f"{surface.home}.{quote(GroupTables(tables).changes.name)}"
+    fingerprint, *keys = (f"s.{quote(name)}" for name in (tables.names.fingerprint, *tables.names.keys))
     own = {
+        "noted": noted,
+        "noted_literal": literal(noted),
+        "noted_values": ", ".join([fingerprint, *keys]),
+        "has_features": f"{fingerprint} IS NOT NULL",
         "home": surface.home,
         "signatures": surface.names["home_signatures"],
         "quarantine": f"{surface.home}.dbsim_quarantine",

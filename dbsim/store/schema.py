@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from threading import Lock
+
 from alembic import command
 from alembic.config import Config
 from sqlalchemy import Connection, Engine, inspect
@@ -12,6 +15,7 @@ from dbsim.store.backend import Backend
 from dbsim.store.transactions import write
 from dbsim.store.versions import CURRENT, VERSION_TABLE, VERSIONS
 
+_alembic = Lock()  # Alembic keeps the running migration in a global of the process
 MIGRATION = """
     import dbsim.migrate
 
@@ -53,7 +57,7 @@ def upgrade(engine: Engine, backend: Backend, to: str = "head") -> str:
     def work(connection: Connection) -> str:
         _exclusively(connection)
         _require_known(version(connection))
-        command.upgrade(_config(connection), to)
+        _migrate(command.upgrade, connection, to)
         return version(connection) or ""
 
     return write(engine, backend, work)
@@ -68,14 +72,25 @@ def downgrade(engine: Engine, backend: Backend, to: str = "base") -> None:
         if found is None:
             return
         _require_known(found)
-        left = connection.exec_driver_sql("SELECT name FROM dbsim_index").scalars().all()
-        if left and to == "base":
-            raise DbsimError(f"the database still has the indexes {', '.join(left)}: drop them first with `dbsim drop`")
-        command.downgrade(_config(connection), to)
+        if to == "base":
+            refuse_indexes(connection)
+        _migrate(command.downgrade, connection, to)
         if to == "base":
             connection.exec_driver_sql(f"DROP TABLE {VERSION_TABLE}")
 
     write(engine, backend, work)
+
+
+def refuse_indexes(connection: Connection) -> None:
+    """Without the catalogue nobody would know which triggers and tables belong to dbsim."""
+    left = connection.exec_driver_sql("SELECT name FROM dbsim_index ORDER BY name").scalars().all()
+    if left:
+        raise DbsimError(f"the database still has the indexes {', '.join(left)}: drop them first with `dbsim drop`")
+
+
+def _migrate(run: Callable[[Config, str], None], connection: Connection, to: str) -> None:
+    with _alembic:
+        run(_config(connection), to)
 
 
 def _require_known(found: str | None) -> None:

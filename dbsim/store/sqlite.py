@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from sqlalchemy import (
@@ -12,8 +12,10 @@ from sqlalchemy import (
     Connection,
     Engine,
     FromClause,
+    Integer,
     LargeBinary,
     Row,
+    Table,
     Text,
     bindparam,
     cast,
@@ -27,6 +29,7 @@ from dbsim.errors import DatabaseUnavailable, DbsimError, InvalidOption, Stateme
 from dbsim.hashing.bloom import jaccard
 from dbsim.hashing.signer import Signatures
 from dbsim.resources import sql
+from dbsim.store.arrays import signature_pages
 from dbsim.store.backend import GONE
 from dbsim.store.identifiers import quote
 from dbsim.store.source import Key, Source, Unindexable
@@ -46,6 +49,9 @@ class SQLite(SQLiteSurface):
     fill_batch = 1000
     queue_batch = 500  # the application waits for the write lock meanwhile: keep it well under its busy timeout
     not_text: tuple[str, ...] = ("blob",)
+    not_key = r"(?!)"  # any type will do
+    typed_keys = False
+    errors: tuple[type[Exception], ...] = (DBAPIError, sqlite3.Error)
     writers_wait = True
 
     # ── the host's table ──
@@ -77,6 +83,10 @@ class SQLite(SQLiteSurface):
 
     def _key_type(self, declared: str, collation: str) -> str:
         return declared if collation.upper() == "BINARY" else f"{declared} COLLATE {quote(collation)}".strip()
+
+    def has_table(self, connection: Connection, name: str) -> bool:
+        found = connection.exec_driver_sql("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", (name,))
+        return found.first() is not None
 
     def table_names(self, connection: Connection) -> list[str]:
         return list(connection.exec_driver_sql("SELECT name FROM sqlite_master WHERE type = 'table'").scalars())
@@ -181,7 +191,16 @@ class SQLite(SQLiteSurface):
             connection.exec_driver_sql("ROLLBACK")
         connection.exec_driver_sql("BEGIN IMMEDIATE")
 
+    def snapshot(self, connection: Connection) -> None:
+        raw = connection.connection.dbapi_connection
+        assert isinstance(raw, sqlite3.Connection)
+        if not raw.in_transaction:
+            connection.exec_driver_sql("BEGIN")
+
     def lock_keys(self, connection: Connection, tables: IndexTables, keys: Iterable[Key]) -> None:
+        """BEGIN IMMEDIATE already keeps every other writer away."""
+
+    def lock_all(self, connection: Connection, tables: IndexTables) -> None:
         """BEGIN IMMEDIATE already keeps every other writer away."""
 
     def transient(self, error: BaseException) -> bool:
@@ -211,6 +230,15 @@ class SQLite(SQLiteSurface):
         values = [(*key, *row) for key, row in zip(keys, self.stored_values(rows), strict=True)]
         statement = f"INSERT INTO {quote(tables.signatures.name)} VALUES ({', '.join('?' * len(values[0]))})"
         connection.exec_driver_sql(statement, values)
+
+    def insert_rows(self, connection: Connection, table: Table, rows: Iterable[tuple[Any, ...]]) -> None:
+        if values := list(rows):
+            places = ", ".join("?" * len(table.columns))
+            connection.exec_driver_sql(f"INSERT INTO {quote(table.name)} VALUES ({places})", values)
+
+    def signature_blocks(self, engine: Engine, tables: IndexTables) -> Iterator[Signatures]:
+        # page by page: a long read would keep the application from committing, unless the file is in WAL mode
+        return signature_pages(engine, self, tables)
 
     def finish_filling(self, connection: Connection, tables: IndexTables) -> None:
         connection.exec_driver_sql(f"ANALYZE {quote(tables.signatures.name)}")
@@ -244,6 +272,9 @@ class SQLite(SQLiteSurface):
     ) -> ColumnElement[float]:
         return func.dbsim_jaccard(bits, count, other_bits, other_count, literal_column(str(size)))
 
+    def hamming(self, key: ColumnElement[Any], other: ColumnElement[Any]) -> ColumnElement[int]:
+        return func.dbsim_hamming(key, other, type_=Integer)
+
     def json_rows(self, parameter: str, integers: Sequence[str], texts: Sequence[str]) -> FromClause:
         rows = func.json_each(bindparam(parameter, type_=Text)).table_valued("value", name="json")
         values = [func.json_extract(rows.c.value, f"$.{name}").label(name) for name in (*integers, *texts)]
@@ -253,6 +284,7 @@ class SQLite(SQLiteSurface):
 def register(raw: sqlite3.Connection) -> None:
     """dbsim's functions on a connection: dbsim_jaccard(bits, count, other bits, other count, length of the filter)."""
     raw.create_function("dbsim_jaccard", 5, _jaccard, deterministic=True)
+    raw.create_function("dbsim_hamming", 2, _hamming, deterministic=True)
 
 
 def _jaccard(
@@ -266,9 +298,15 @@ def _jaccard(
     return jaccard(count, other_count, both, size)
 
 
+def _hamming(key: int | None, other: int | None) -> int | None:
+    return None if key is None or other is None else (key ^ other).bit_count()
+
+
 def _explain_statement(detail: str) -> DbsimError | None:
     """SQLite has one code for every mistake in a statement."""
     detail = detail.split("\n")[0]
+    if detail.startswith("Could not decode to UTF-8"):  # and the rest of it is the user's data
+        return DbsimError("a primary key is not valid UTF-8, so its row cannot be referred to: correct it")
     if detail.startswith(("no such table", "no such column")):
         return StatementRejected(GONE.format(detail))
     if detail.startswith(("Error binding parameter", "datatype mismatch")):

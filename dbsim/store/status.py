@@ -7,8 +7,10 @@ from typing import Any
 
 from sqlalchemy import Connection, func, select
 
-from dbsim.store import catalogue
+from dbsim.store import catalogue, group_state, group_tables
 from dbsim.store.backend import Backend
+from dbsim.store.group_tables import GroupTables
+from dbsim.store.source import Source
 from dbsim.store.tables import IndexTables
 
 SATURATED = 0.8  # share of set bits beyond which scores become coarse
@@ -34,6 +36,7 @@ class Status:
     queued: int
     oldest_queued: str | None
     quarantined: int
+    groups: int | None  # stored groups of near-duplicates; None before `duplicates` was called
     fill: dict[str, float]  # field → mean share of set bits
     problems: tuple[str, ...]
 
@@ -59,10 +62,8 @@ def status(connection: Connection, backend: Backend, tables: IndexTables, descri
     )
     source = backend.describe(connection, options.table, options.schema)
     problems = _problems(connection, backend, tables, fill)
-    gone = [name for name in (*tables.key_names, *options.columns) if source is None or name not in source.columns]
-    if gone:
-        what = "the table" if source is None else f"column {', '.join(map(repr, gone))}"
-        problems.append(f"{what} is gone: rename it back, or drop the index and create it again")
+    if (problem := source_problem(backend, tables, source)) is not None:
+        problems.append(problem)
     return Status(
         index=record.name,
         table=options.table if options.schema is None else f"{options.schema}.{options.table}",
@@ -80,13 +81,38 @@ def status(connection: Connection, backend: Backend, tables: IndexTables, descri
         queued=queued,
         oldest_queued=None if oldest is None else str(oldest),
         quarantined=quarantined or 0,
+        groups=_groups(connection, backend, GroupTables(tables)),
         fill=fill,
         problems=tuple(problems),
     )
 
 
+def source_problem(backend: Backend, tables: IndexTables, source: Source | None) -> str | None:
+    """How the host's table has changed so that the index can no longer follow it."""
+    options, key = tables.record.options, tables.record.primary_key
+    if source is None:
+        return "the table is gone: rename it back, or drop the index and create it again"
+    gone = [name for name in dict.fromkeys((*tables.key_names, *options.columns)) if name not in source.columns]
+    if gone:
+        return f"column {', '.join(map(repr, gone))} is gone: rename it back, or drop the index and create it again"
+    names = [name for name, _ in source.primary_key]
+    if names != tables.key_names or (backend.typed_keys and source.primary_key != key):
+        now, before = (", ".join(" ".join(part).strip() for part in parts) for parts in (source.primary_key, key))
+        return f"the primary key was {before} and is now {now}: drop the index and create it again"
+    return None
+
+
 def _count_rows(connection: Connection, tables: IndexTables) -> int:
     return connection.scalar(select(func.count()).select_from(tables.source)) or 0
+
+
+def _groups(connection: Connection, backend: Backend, groups: GroupTables) -> int | None:
+    if not group_tables.exist(connection, backend, groups):
+        return None
+    contents, generation = groups.contents, group_state.load(connection, groups).generation
+    representatives = contents.c.fingerprint == contents.c.group_id
+    found = select(func.count()).select_from(contents).where(contents.c.generation == generation, representatives)
+    return connection.scalar(found) if generation else None
 
 
 def _mean_count(count: Any) -> Any:

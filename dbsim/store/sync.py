@@ -9,8 +9,9 @@ from functools import partial
 from sqlalchemy import Connection, Engine, FromClause, func, insert, select
 from sqlalchemy.sql.ddl import CreateIndex
 
+from dbsim.errors import StatementRejected
 from dbsim.hashing.signer import Signer
-from dbsim.store import catalogue
+from dbsim.store import catalogue, models
 from dbsim.store.backend import Backend
 from dbsim.store.compare import Comparison
 from dbsim.store.create import show
@@ -18,6 +19,7 @@ from dbsim.store.reading import after, key_columns, source_rows, texts
 from dbsim.store.refresh import refresh, rehearse, store
 from dbsim.store.rehearsal import Rehearsal
 from dbsim.store.source import Key, Texts
+from dbsim.store.status import source_problem
 from dbsim.store.tables import IndexTables
 from dbsim.store.transactions import read, write
 
@@ -49,10 +51,13 @@ class Worker:
     def run(self, *, compare: bool = False) -> SyncReport:
         """Restore triggers, fill, work off the queue; with `compare` also look at every row of the table."""
         report = SyncReport()
+        read(self.engine, self.backend, self._require_source)
         report.views_restored = self.restore_surface()
         triggers = self.tables.record.options.triggers
         if triggers and not compare:
             report.triggers_restored = self.restore_triggers()
+        if not models.ensure(self.engine, self.backend, self.tables, self.signer):
+            return report  # nothing to learn from and nothing to sign: changes wait in the queue
         report.filled = self.fill()
         report.changed = self.drain()
         if self.tables.record.options.inline:  # what was written while triggers had to queue is still to come
@@ -64,6 +69,14 @@ class Worker:
             report.compared, report.repaired = found
             write(self.engine, self.backend, lambda c: self.backend.remove_markers(c, self.tables, markers))
         return report
+
+    def _require_source(self, connection: Connection) -> None:
+        options = self.tables.record.options
+        source = self.backend.describe(connection, options.table, options.schema)
+        if (problem := source_problem(self.backend, self.tables, source)) is not None:
+            raise StatementRejected(
+                f"index {self.tables.record.name!r} cannot follow table {options.table!r}: {problem}"
+            )
 
     # ── triggers ──
     def restore_triggers(self) -> list[str]:
@@ -107,6 +120,7 @@ class Worker:
         """Sign and store the next rows; 0 when there are no more."""
         if self._is_ready(connection, lock=True):
             return 0
+        models.require(connection, self.tables, self.signer)
         done = 0
         for batch in self._next_rows(connection):
             store(connection, self.backend, self.tables, batch, signer.sign(batch))

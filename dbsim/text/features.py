@@ -20,7 +20,6 @@ class Features:
 
     hashes: Hashes
     offsets: NDArray[np.int64]
-    weights: NDArray[np.float64] | None = None
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -47,8 +46,13 @@ class Analyser:
     unit: str = "words"
     size: int = 3
 
+    def fold(self, texts: Sequence[str]) -> list[bytes]:
+        return [fold(text, self.normaliser) for text in texts]
+
     def tokens(self, texts: Sequence[str], hasher: TokenHasher) -> Tokens:
-        folded = [fold(text, self.normaliser) for text in texts]
+        return self.folded_tokens(self.fold(texts), hasher)
+
+    def folded_tokens(self, folded: Sequence[bytes], hasher: TokenHasher) -> Tokens:
         if self.unit == "words":
             return hasher.words(folded)
         return hasher.characters(folded, padding=self.size - 1)

@@ -1,7 +1,9 @@
 -- Part of the trigger functions: the primary keys of the changed rows, or of the whole table, into the queue.
 IF TG_OP = 'TRUNCATE' OR (
-    SELECT count(*) FROM pg_attribute
-    WHERE attrelid = TG_RELID AND attname = ANY ({key_array}) AND NOT attisdropped
+    SELECT count(*) FROM pg_attribute s
+    JOIN pg_attribute q USING (attname, atttypid, atttypmod)
+    WHERE s.attrelid = TG_RELID AND q.attrelid = to_regclass({queue_literal})
+      AND attname = ANY ({key_array}) AND NOT s.attisdropped
 ) < {key_count} THEN
     INSERT INTO {queue} DEFAULT VALUES;
 ELSIF TG_OP = 'INSERT' THEN

@@ -1,6 +1,7 @@
 -- Append the primary keys of the changed rows to the queue.
 -- Runs with its owner's rights, because the writing role may have none on dbsim's tables. It must not raise: a missing
--- queue means a dropped index, a missing key column asks for a comparison of everything (a row without a key).
+-- queue means a dropped index; a key column that is missing or of another type asks for a comparison of everything
+-- (a row without a key).
 CREATE OR REPLACE FUNCTION {function}() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS {body}
 BEGIN

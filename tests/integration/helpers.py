@@ -111,7 +111,7 @@ def objects(engine: Engine) -> list[tuple[Any, ...]]:
     """The full schema: every table, column, index, trigger, function, constraint and default with its definition."""
     if engine.dialect.name == "sqlite":
         rows = fetch(engine, "SELECT type, name, tbl_name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_stat%'")
-        return sorted(rows, key=repr)
+        return sorted(((*row[:3], " ".join((row[3] or "").split())) for row in rows), key=repr)
     queries = (
         "SELECT 'relation', n.nspname, c.relname, c.relkind::text, pg_get_indexdef(c.oid) FROM pg_class c "
         "JOIN pg_namespace n ON n.oid = c.relnamespace WHERE {user}",
@@ -137,9 +137,9 @@ def stored_filters(index: dbsim.Index) -> dict[Any, list[tuple[int, int]]]:
     tables, backend = index._tables, index._backend
     width = len(tables.key_names)
     found = {}
-    for row in fetch(index._engine, f"SELECT * FROM {quote(tables.signatures.name)}"):
-        start = width + 1 + index.options.keys
-        tail = row[start : start + 2 * len(index.options.fields)]  # SQLite has the filters once more, as integers
+    columns = ", ".join(quote(column.name) for column in tables.signatures.columns)
+    for row in fetch(index._engine, f"SELECT {columns} FROM {quote(tables.signatures.name)}"):
+        tail = row[width + 1 + index.options.keys :]
         bits = [0 if b is None else int.from_bytes(backend.read_bits(b)) for b in tail[0::2]]
         key = row[0] if width == 1 else row[:width]
         found[key] = list(zip(bits, tail[1::2], strict=True))

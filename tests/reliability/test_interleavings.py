@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import random
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
@@ -14,7 +15,7 @@ import pytest
 
 import dbsim
 from dbsim.index import Index
-from tests.reliability.harness import FULL, Application, create_articles, create_index, sentence, small_batches
+from tests.reliability.harness import FULL, Application, create_articles, create_index, sentence, size, small_batches
 from tests.reliability.oracle import assert_equal_to_scratch, queued
 from tests.reliability.ticking import ticking_engine
 

@@ -15,7 +15,7 @@ from dbsim.hashing.keys import LIMIT_KEYS, MAX_KEYS, MAX_ROWS, Plan, band, choos
 from dbsim.hashing.minhash import MinHash, signature
 from dbsim.text.features import Features
 from tests.unit.test_arithmetic import combine_by_integers
-from tests.unit.test_minhash import features_of_rows, random_pairs, union_and_common
+from tests.unit.test_minhash import features_of_rows, keys_of, random_pairs, union_and_common
 
 thresholds = st.floats(0.15, 1.0)
 recalls = st.floats(0.01, 0.999)
@@ -153,7 +153,7 @@ def test_measured_recall_at_the_threshold(threshold: float, recall: float, featu
     plan = choose_plan(family.collision, threshold, recall)
     union, common = union_and_common(features, threshold)
     left, right = random_pairs(np.random.default_rng(features), union, common, 1000)
-    measured = hits(family.keys([left], [1.0], plan), family.keys([right], [1.0], plan)).mean()
+    measured = hits(keys_of([left], [1.0], plan), keys_of([right], [1.0], plan)).mean()
     # few features cannot have exactly the threshold's similarity: the plan's recall at theirs is what counts
     assert measured >= min(recall, plan.recall(common / union)) - 0.02
 
@@ -174,7 +174,7 @@ def weighted_recall(weight: float, threshold: float, similarities: tuple[float, 
     pairs = [random_pairs(rng, 300, round(300 * similarity), 1500) for similarity in similarities]
     plan = choose_plan(MinHash().collision, threshold, 0.95)
     weights = [weight, 1 - weight]
-    left, right = (MinHash().keys([pair[side] for pair in pairs], weights, plan) for side in (0, 1))
+    left, right = (keys_of([pair[side] for pair in pairs], weights, plan) for side in (0, 1))
     return float(hits(left, right).mean())
 
 

@@ -17,8 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from dbsim.hashing.keys import Plan
-from dbsim.hashing.minhash import EMPTY, MinHash, donor_order, field_order, signature
+from dbsim.hashing.keys import Plan, band
+from dbsim.hashing.minhash import EMPTY, donor_order, field_order, minima, signature
 from dbsim.text.arithmetic import Hashes
 from dbsim.text.features import Features
 
@@ -200,9 +200,14 @@ def print_table() -> None:
 def agreement(fields: Sequence[tuple[Features, Features]], weights: Sequence[float], positions: int) -> float:
     """Share of positions in which the two documents of a pair agree."""
     plan = Plan(rows=1, keys=positions)
-    left = MinHash().keys([pair[0] for pair in fields], weights, plan)
-    right = MinHash().keys([pair[1] for pair in fields], weights, plan)
+    left = keys_of([pair[0] for pair in fields], weights, plan)
+    right = keys_of([pair[1] for pair in fields], weights, plan)
     return float((left == right).mean())
+
+
+def keys_of(fields: Sequence[Features], weights: Sequence[float], plan: Plan) -> NDArray[np.int64]:
+    """The keys that the family makes of these features."""
+    return band(minima(fields, weights, plan), plan)
 
 
 def absent(pairs: int) -> Features:
@@ -249,8 +254,7 @@ def test_a_field_missing_in_one_row_only_agrees_nowhere() -> None:
 
 
 def test_a_document_without_any_field_is_empty() -> None:
-    minima = MinHash()._mixture([absent(2), absent(2)], (0.3, 0.7), Plan(6, 4))
-    assert (minima == EMPTY).all()
+    assert (minima([absent(2), absent(2)], (0.3, 0.7), Plan(6, 4)) == EMPTY).all()
 
 
 def test_one_field_needs_no_mixture() -> None:
@@ -258,8 +262,8 @@ def test_one_field_needs_no_mixture() -> None:
     left, _ = random_pairs(rng, 50, 20, 30)
     plan = Plan(rows=1, keys=64)
     expected = signature(left, 64).astype(np.int64)
-    assert np.array_equal(MinHash().keys([left], [1.0], plan), expected)
-    assert np.array_equal(MinHash().keys([left], [17.0], plan), expected)
+    assert np.array_equal(keys_of([left], [1.0], plan), expected)
+    assert np.array_equal(keys_of([left], [17.0], plan), expected)
 
 
 @pytest.mark.parametrize("weights", [(0.3, 0.7), (1.0, 2.0, 1.0), (5.0, 5.0, 5.0, 5.0)])
