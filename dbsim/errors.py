@@ -37,8 +37,15 @@ class IndexExists(DbsimError):
     def __init__(self, name: str, differences: Iterable[str]) -> None:
         super().__init__(
             f"index {name!r} exists with other options ({'; '.join(differences)}): "
-            f"drop it first with `dbsim drop`, or choose another name"
+            f"change it with `dbsim alter`, or choose another name"
         )
+
+
+class IndexChanged(DbsimError):
+    """The index was changed or dropped since it was opened; `Index` looks again, so users do not see this."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"index {name!r} keeps changing while it is searched: try again")
 
 
 class SchemaOutdated(DbsimError):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, Subquery, select
+from sqlalchemy.exc import DBAPIError
 
-from dbsim.errors import DbsimError, InvalidOption
+from dbsim.errors import DbsimError, IndexChanged, InvalidOption
+from dbsim.hashing.signer import Signer
 from dbsim.options import IndexOptions, describe_columns
 from dbsim.search.candidates import Where
 from dbsim.search.engine import MAX_CANDIDATES, Bounds, SearchEngine
@@ -15,14 +18,18 @@ from dbsim.search.results import Results
 from dbsim.store import catalogue, status
 from dbsim.store.backend import Backend
 from dbsim.store.compare import Comparison, Differences
+from dbsim.store.filling import Progress
 from dbsim.store.reading import key_columns
 from dbsim.store.source import Key
-from dbsim.store.sync import Progress, SyncReport, Worker
+from dbsim.store.sync import SyncReport, Worker
 from dbsim.store.tables import IndexTables
 from dbsim.store.transactions import read
 from dbsim.text.normalise import UNICODE_VERSION
 
 Text = str | Mapping[str, str]
+Result = TypeVar("Result")
+FRESH = 60.0  # seconds after which an idle index looks whether its options changed; far less than sync.KEEP
+ATTEMPTS = 10
 _quiet: Progress = lambda stage, done, total: None  # noqa: E731
 
 
@@ -30,16 +37,62 @@ class Index:
     """Near-duplicate search over one table. Made by `Database.create_index` or `Database.index`."""
 
     def __init__(self, engine: Engine, backend: Backend, record: catalogue.IndexRecord) -> None:
+        self._engine = engine
+        self._backend = backend
+        self._take(record)
+
+    def _take(self, record: catalogue.IndexRecord) -> None:
+        """From now on ask this generation."""
         if record.unicode_version != UNICODE_VERSION:
             raise DbsimError(
                 f"index {record.name!r} was built with Unicode {record.unicode_version}, this dbsim has "
                 f"{UNICODE_VERSION}: drop the index and create it again, or install the dbsim that built it"
             )
-        self._engine = engine
-        self._backend = backend
-        self._tables = IndexTables(record)
-        self._signer = record.options.signer(record.secret)
-        self._search = SearchEngine(engine, backend, self._tables, self._signer)
+        signer = record.options.signer(record.secret)
+        self._search = SearchEngine(self._engine, self._backend, IndexTables(record), signer)
+        self._seen = time.monotonic()
+
+    def _reload(self, connection: Connection | None = None) -> bool:
+        """Look at the catalogue, with the caller's eyes if need be: True when the index is another one now."""
+        if connection is not None:
+            record = catalogue.load(connection, self.name)
+        else:
+            record = read(self._engine, self._backend, lambda c: catalogue.load(c, self.name))
+        self._seen = time.monotonic()
+        if record.stamp == self._tables.record.stamp:
+            return False
+        self._take(record)
+        return True
+
+    def _look_again(self, connection: Connection | None = None) -> None:
+        if time.monotonic() - self._seen > FRESH:
+            self._reload(connection)
+
+    def _ask(self, question: Callable[[SearchEngine], Result], connection: Connection | None = None) -> Result:
+        """The answer of one generation: when options changed meanwhile, the question is asked once more."""
+        self._look_again(connection)
+        for _ in range(ATTEMPTS):
+            try:
+                answer = question(self._search)
+            except IndexChanged:
+                self._reload(connection)
+                continue
+            except DBAPIError as error:
+                spoilt = connection is not None and self._backend.errors_abort
+                if spoilt or not self._backend.table_is_gone(error) or not self._reload(connection):
+                    raise
+                continue
+            self._seen = time.monotonic()
+            return answer
+        raise IndexChanged(self.name)
+
+    @property
+    def _tables(self) -> IndexTables:
+        return self._search.tables
+
+    @property
+    def _signer(self) -> Signer:
+        return self._search.signer
 
     def __repr__(self) -> str:
         return f"<dbsim index {self.name!r} on {self.options.table!r}>"
@@ -77,6 +130,7 @@ class Index:
 
     def check(self, *, sample: int | None = None, repair: bool = False, progress: Progress = _quiet) -> Differences:
         """Recompute signatures and compare, all rows or a sample; rows still in the queue are not differences."""
+        self._reload()
         walk = Comparison(self._engine, self._backend, self._tables, self._signer)
         walk.progress = lambda done, total: progress("checking", done, total)
         found = walk.all(repair=repair) if sample is None else walk.sample(sample, repair=repair)
@@ -117,8 +171,12 @@ class Index:
         connection: Connection | None = None,
     ) -> Results:
         """Rows similar to a text; for an index of several fields give `{"title": …, "body": …}`."""
-        (query,) = self._search.sign([self._by_field(text)])
-        return self._search.search(query, self._bounds(threshold, limit, max_candidates), where, connection)
+
+        def question(engine: SearchEngine) -> Results:
+            (query,) = engine.sign([_by_field(engine.options, text)])
+            return engine.search(query, _bounds(engine, threshold, limit, max_candidates), where, connection)
+
+        return self._ask(question, connection)
 
     def similar(
         self,
@@ -131,8 +189,12 @@ class Index:
         connection: Connection | None = None,
     ) -> Results:
         """Rows similar to a row of the table, given by its primary key (a dict or tuple when composite)."""
-        bounds = self._bounds(threshold, limit, max_candidates)
-        return self._search.similar(self.key(key), bounds, where, connection)
+        found = self.key(key)
+
+        def question(engine: SearchEngine) -> Results:
+            return engine.similar(found, _bounds(engine, threshold, limit, max_candidates), where, connection)
+
+        return self._ask(question, connection)
 
     def search_many(
         self,
@@ -144,8 +206,12 @@ class Index:
         connection: Connection | None = None,
     ) -> list[Results]:
         """A batch of searches in one statement (per 200 texts)."""
-        queries = self._search.sign([self._by_field(text) for text in texts]) if texts else []
-        return self._search.search_many(queries, self._bounds(threshold, limit, max_candidates), connection)
+
+        def question(engine: SearchEngine) -> list[Results]:
+            queries = engine.sign([_by_field(engine.options, text) for text in texts]) if texts else []
+            return engine.search_many(queries, _bounds(engine, threshold, limit, max_candidates), connection)
+
+        return self._ask(question, connection)
 
     def match(
         self,
@@ -156,9 +222,17 @@ class Index:
         where: Where = None,
         max_candidates: int = MAX_CANDIDATES,
     ) -> Subquery:
-        """The search as a SQLAlchemy selectable with the key columns and `score`, to join with your own tables."""
-        (query,) = self._search.sign([self._by_field(text)])
-        return self._search.match(query, self._bounds(threshold, limit, max_candidates), where)
+        """The search as a SQLAlchemy selectable with the key columns and `score`, to join with your own tables.
+
+        Build it anew for each query: it asks one generation of the index, which goes some minutes after a change.
+        """
+
+        def question(engine: SearchEngine) -> Subquery:
+            (query,) = engine.sign([_by_field(engine.options, text)])
+            return engine.match(query, _bounds(engine, threshold, limit, max_candidates), where)
+
+        self._look_again()
+        return question(self._search)
 
     def texts(self, keys: Sequence[Any]) -> list[str | None]:
         """The indexed text of rows of the table, in the order of the keys; None for one that is gone."""
@@ -177,18 +251,20 @@ class Index:
             raise InvalidOption(f"the key has {len(names)} parts ({', '.join(names)}), not {len(found)}")
         return found
 
-    def _by_field(self, text: Text) -> str | list[str]:
-        if isinstance(text, str):
-            return text
-        fields = self.options.fields
-        known = {name for field in fields for name in (*field.columns, field.name)}
-        for name in text:
-            if name not in known:
-                raise InvalidOption(f"index {self.name!r} has no field {name!r}; it has {describe_columns(fields)}")
-        return [
-            text[field.name] if field.name in text else "\n".join(text.get(column) or "" for column in field.columns)
-            for field in fields
-        ]
 
-    def _bounds(self, threshold: float | None, limit: int, max_candidates: int) -> Bounds:
-        return Bounds(self.options.threshold if threshold is None else threshold, limit, max_candidates)
+def _by_field(options: IndexOptions, text: Text) -> str | list[str]:
+    if isinstance(text, str):
+        return text
+    fields = options.fields
+    known = {name for field in fields for name in (*field.columns, field.name)}
+    for name in text:
+        if name not in known:
+            raise InvalidOption(f"index {options.name!r} has no field {name!r}; it has {describe_columns(fields)}")
+    return [
+        text[field.name] if field.name in text else "\n".join(text.get(column) or "" for column in field.columns)
+        for field in fields
+    ]
+
+
+def _bounds(engine: SearchEngine, threshold: float | None, limit: int, max_candidates: int) -> Bounds:
+    return Bounds(engine.options.threshold if threshold is None else threshold, limit, max_candidates)

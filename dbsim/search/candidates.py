@@ -99,11 +99,7 @@ class Statements:
         limited = self.candidates(where, without_key=without_key).limit(bindparam("ranked", type_=Integer))
         candidates = limited.cte("candidates")
         counted = select(func.count().label("dbsim_candidates")).select_from(candidates).subquery("counted")
-        state = (
-            select(index_table.c.state, index_table.c.generation)
-            .where(index_table.c.name == self.tables.record.name)
-            .subquery("state")
-        )
+        state = self._state()
         ranked = self.ranked(candidates).subquery("ranked")
         best = (
             select(ranked)
@@ -112,9 +108,17 @@ class Statements:
             .subquery("best")
         )
         return (
-            select(counted.c.dbsim_candidates, state.c.state, best)
+            select(counted.c.dbsim_candidates, state.c.state, state.c.stamp, best)
             .select_from(counted.join(state, true()).outerjoin(best, true()))
             .order_by(best.c[self.tables.names.score].desc(), *(best.c[name] for name in self.tables.key_names))
+        )
+
+    def _state(self) -> FromClause:
+        """Whether the index is filled, and whether it is still the one this statement was made for."""
+        return (
+            select(index_table.c.state, index_table.c.stamp)
+            .where(index_table.c.name == self.tables.record.name)
+            .subquery("state")
         )
 
     def search_many(self) -> Select[Any]:
@@ -152,14 +156,17 @@ class Statements:
         hits = and_(
             best.c.dbsim_number == counted.c.dbsim_number, best.c.dbsim_place <= bindparam("hits", type_=Integer)
         )
+        state = self._state()
         return (
             select(
+                state.c.state,
+                state.c.stamp,
                 counted.c.dbsim_number,
                 counted.c.dbsim_candidates,
                 best.c[self.tables.names.score],
                 *(best.c[n] for n in self.tables.key_names),
             )
-            .select_from(counted.outerjoin(best, hits))
+            .select_from(state.outerjoin(counted, true()).outerjoin(best, hits))
             .order_by(counted.c.dbsim_number, best.c.dbsim_place)
         )
 

@@ -8,8 +8,9 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, Select, Subquery, select
 
-from dbsim.errors import InvalidOption, UnknownKey
+from dbsim.errors import IndexChanged, InvalidOption, UnknownKey
 from dbsim.hashing.signer import Signer
+from dbsim.options import IndexOptions
 from dbsim.search.candidates import Statements, Where, many_parameters, parameters, self_parameters
 from dbsim.search.query import Query
 from dbsim.search.results import Hit, Results
@@ -63,6 +64,10 @@ class SearchEngine:
     _compiled: dict[Any, Compiled] = field(default_factory=dict)
 
     @property
+    def options(self) -> IndexOptions:
+        return self.tables.record.options
+
+    @property
     def statements(self) -> Statements:
         return Statements(self.backend, self.tables)
 
@@ -95,8 +100,13 @@ class SearchEngine:
                     "hits": bounds.limit,
                     "ranked": bounds.max_candidates,
                 }
-                for number, candidates, score, *key in own.exec_driver_sql(compiled.sql, compiled.arguments(values)):
+                rows = self._execute(own, compiled, values)
+                self._require_current([row[1] for row in rows])
+                for _, _, number, candidates, score, *key in rows:
+                    if number is None:  # none of the queries has a candidate
+                        continue
                     result = found[start + number]
+                    result.complete = rows[0][0] == READY
                     result.candidates = min(candidates, bounds.max_candidates)
                     result.cut = candidates > bounds.max_candidates
                     if score is not None:
@@ -156,10 +166,19 @@ class SearchEngine:
                 compiled = self._compile(
                     (where, without_key), lambda: self.statements.search(where, without_key=without_key)
                 )
-                rows = own.exec_driver_sql(compiled.sql, compiled.arguments(values)).all()
+                rows = self._execute(own, compiled, values)
             else:
                 rows = own.execute(self.statements.search(where, without_key=without_key), values).all()
+        self._require_current([row[2] for row in rows])
         return self._results([tuple(row) for row in rows], bounds)
+
+    def _execute(self, connection: Connection, compiled: Compiled, values: dict[str, Any]) -> Sequence[Any]:
+        return connection.exec_driver_sql(compiled.sql, compiled.arguments(values)).all()
+
+    def _require_current(self, stamps: Sequence[str]) -> None:
+        """The stamp was read by the same statement as the hits, so both belong to one state of the database."""
+        if not stamps or stamps[0] != self.tables.record.stamp:
+            raise IndexChanged(self.tables.record.name)
 
     def _values(self, query: Query, bounds: Bounds) -> dict[str, Any]:
         return parameters(
@@ -174,7 +193,7 @@ class SearchEngine:
     def _results(self, rows: Sequence[tuple[Any, ...]], bounds: Bounds) -> Results:
         width = len(self.tables.key_names)
         results = Results(
-            Hit(public_key(self.tables.key_names, row[2 : 2 + width]), row[-1]) for row in rows if row[-1] is not None
+            Hit(public_key(self.tables.key_names, row[3 : 3 + width]), row[-1]) for row in rows if row[-1] is not None
         )
         if rows:
             results.candidates = rows[0][0]

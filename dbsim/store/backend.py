@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
-from sqlalchemy import ColumnElement, Connection, Engine, FromClause
+from sqlalchemy import ColumnElement, Connection, Dialect, Engine, FromClause
 
 from dbsim.errors import DbsimError
 from dbsim.hashing.signer import Signatures
@@ -17,11 +17,14 @@ class Backend(Protocol):
     """One engine's way to do the steps of store and search."""
 
     name: str
+    dialect: Dialect  # to write statements without a connection
+    random_hex: str  # an expression for 16 random bytes in hexadecimal
     read_batch: int  # rows fetched at once from a long result
     key_batch: int  # keys looked up in one statement
     fill_batch: int  # rows signed and written in one transaction of the first filling
     queue_batch: int  # changes worked off in one transaction
     not_text: tuple[str, ...]  # column types that cannot be indexed
+    errors_abort: bool  # whether an error spoils the transaction it happens in
     writers_wait: bool  # whether the application's writes wait while dbsim writes
 
     # ── the host's table ──
@@ -38,11 +41,11 @@ class Backend(Protocol):
         """The text ('' for NULL), or Unindexable."""
 
     # ── triggers and queue ──
-    def create_triggers(self, connection: Connection, tables: IndexTables) -> None:
-        """Install or replace; idempotent."""
+    def create_triggers(self, tables: IndexTables) -> list[str]:
+        """Statements that install or replace them; PostgreSQL waits for the table's lock only briefly, then again."""
 
-    def drop_triggers(self, connection: Connection, tables: IndexTables) -> None:
-        """Remove what is there; idempotent."""
+    def drop_triggers(self, name: str) -> list[str]:
+        """Statements that remove those of an index that are there."""
 
     def missing_triggers(self, connection: Connection, tables: IndexTables) -> list[str]:
         """Names of triggers that should exist and do not, or are switched off."""
@@ -66,8 +69,14 @@ class Backend(Protocol):
     def begin(self, connection: Connection) -> None:
         """Start a writing transaction that reads all rows and sees what is committed while it runs."""
 
+    def limit_lock_wait(self, connection: Connection, wait: str) -> None:
+        """For the rest of the transaction."""
+
     def lock_keys(self, connection: Connection, tables: IndexTables, keys: Iterable[Key]) -> None:
         """Keep other workers away from these documents until the transaction ends; never the application."""
+
+    def table_is_gone(self, error: BaseException) -> bool:
+        """Whether a statement failed because its table does not exist."""
 
     def transient(self, error: BaseException) -> bool:
         """Whether the same transaction may succeed when tried again."""
@@ -108,10 +117,15 @@ class Backend(Protocol):
 
 def backend_of(engine: Engine | Connection) -> Backend:
     """The implementation for an engine's dialect."""
+    return backend_named(engine.dialect.name)
+
+
+def backend_named(dialect: str) -> Backend:
+    """The implementation by the dialect's name."""
     from dbsim.store.postgresql import PostgreSQL
     from dbsim.store.sqlite import SQLite
 
     known: dict[str, Backend] = {"sqlite": SQLite(), "postgresql": PostgreSQL()}
-    if engine.dialect.name not in known:
-        raise DbsimError(f"dbsim works on SQLite and PostgreSQL, not on {engine.dialect.name}")
-    return known[engine.dialect.name]
+    if dialect not in known:
+        raise DbsimError(f"dbsim works on SQLite and PostgreSQL, not on {dialect}")
+    return known[dialect]

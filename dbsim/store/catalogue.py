@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+import re
+import secrets
+from dataclasses import dataclass, replace
 
 from sqlalchemy import (
     BigInteger,
@@ -22,7 +24,7 @@ from sqlalchemy import (
     update,
 )
 
-from dbsim.errors import UnknownName
+from dbsim.errors import InvalidOption, UnknownName
 from dbsim.options import IndexOptions
 
 metadata = MetaData()
@@ -38,14 +40,27 @@ index_table = Table(
     Column("family", Text, nullable=False),
     Column("secret", Text, nullable=False),  # hexadecimal; keys every hash of this index
     Column("unicode_version", Text, nullable=False),
-    Column("generation", Integer, nullable=False),
+    Column("generation", Integer, nullable=False),  # the one that is searched
     Column("state", Text, nullable=False),  # filling → ready
+    Column("stamp", Text, nullable=False),  # another one whenever anything changes that a search depends on
+    Column("wanted", Integer),  # the generation that shall be searched, once it is built
     Column("listening", Boolean, nullable=False),  # a worker sleeps and wants to be notified (PostgreSQL)
+)
+generation_table = Table(  # generations beside the one that is searched: built for a change of options, or replaced
+    "dbsim_generation",
+    metadata,
+    Column("index_name", Text, primary_key=True),
+    Column("generation", Integer, primary_key=True, autoincrement=False),
+    Column("options", Text, nullable=False),
+    Column("family", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("retired_at", BigInteger),  # seconds since 1970
 )
 quarantine_table = Table(
     "dbsim_quarantine",
     metadata,
     Column("index_name", Text, primary_key=True),
+    Column("generation", Integer, primary_key=True, autoincrement=False),
     Column("source_key", Text, primary_key=True),  # JSON of the primary key; never the row's text
     Column("reason", Text, nullable=False),
 )
@@ -60,7 +75,7 @@ model_table = Table(
     "dbsim_model",
     metadata,
     Column("index_name", Text, primary_key=True),
-    Column("generation", Integer, primary_key=True),
+    Column("generation", Integer, primary_key=True, autoincrement=False),
     Column("name", Text, primary_key=True),
     Column("shape", Text, nullable=False),
     Column("numbers", Text, nullable=False),
@@ -79,14 +94,17 @@ RESERVED = {name.removeprefix("dbsim_") for name in metadata.tables} | {"version
 
 @dataclass(frozen=True)
 class IndexRecord:
-    """One row of dbsim_index."""
+    """One generation of an index: a row of dbsim_index, or one of dbsim_generation with the rest from there."""
 
     options: IndexOptions
     primary_key: tuple[tuple[str, str], ...]
     secret: bytes
     unicode_version: str
-    generation: int
-    state: str
+    generation: int = 1
+    state: str = FILLING
+    stamp: str = ""
+    wanted: int | None = None
+    retired_at: int | None = None
 
     @property
     def name(self) -> str:
@@ -97,13 +115,35 @@ class IndexRecord:
         return self.state == READY
 
 
+def check_name(name: str) -> None:
+    """Refuse names whose tables would be taken for dbsim's own or another index's."""
+    if not name or name in RESERVED or name.endswith("_queue") or re.search(r"_g\d+$", name):
+        raise InvalidOption(f"an index cannot be called {name!r}: dbsim needs that name itself, choose another")
+    if "\0" in name:
+        raise InvalidOption("an index name cannot contain a NUL character")
+
+
+# ── reading ──
 def load(connection: Connection, name: str, *, lock: bool = False) -> IndexRecord:
-    """The record; with `lock` other workers that also lock it wait until this transaction ends."""
+    """The generation that is searched; with `lock` others that also lock the index wait for this transaction."""
     query = select(index_table).where(index_table.c.name == name)
     row = connection.execute(query.with_for_update() if lock else query).first()
     if row is None:
         raise UnknownName("index", name, names(connection))
     return _record(row)
+
+
+def generations(connection: Connection, name: str, *, lock: bool = False) -> list[IndexRecord]:
+    """Every generation that has a table, the one that is searched first; none when the index is gone."""
+    query = select(index_table).where(index_table.c.name == name)
+    row = connection.execute(query.with_for_update() if lock else query).first()
+    if row is None:
+        return []
+    current = _record(row)
+    others = connection.execute(
+        select(generation_table).where(generation_table.c.index_name == name).order_by(generation_table.c.generation)
+    )
+    return [current, *(_beside(current, other) for other in others)]
 
 
 def names(connection: Connection) -> list[str]:
@@ -114,39 +154,6 @@ def exists(connection: Connection, name: str) -> bool:
     return connection.scalar(select(index_table.c.name).where(index_table.c.name == name)) is not None
 
 
-def add(connection: Connection, record: IndexRecord) -> None:
-    options = record.options
-    connection.execute(
-        insert(index_table).values(
-            name=options.name,
-            source_schema=options.schema,
-            source_table=options.table,
-            primary_key=json.dumps(record.primary_key),
-            options=options.to_json(),
-            family=options.family,
-            secret=record.secret.hex(),
-            unicode_version=record.unicode_version,
-            generation=record.generation,
-            state=record.state,
-            listening=False,
-        )
-    )
-
-
-def remove(connection: Connection, name: str) -> None:
-    connection.execute(delete(quarantine_table).where(quarantine_table.c.index_name == name))
-    connection.execute(delete(model_table).where(model_table.c.index_name == name))
-    connection.execute(delete(index_table).where(index_table.c.name == name))
-
-
-def set_state(connection: Connection, name: str, state: str) -> None:
-    connection.execute(update(index_table).where(index_table.c.name == name).values(state=state))
-
-
-def set_listening(connection: Connection, name: str, listening: bool) -> None:
-    connection.execute(update(index_table).where(index_table.c.name == name).values(listening=listening))
-
-
 def _record(row: Row[tuple[object, ...]]) -> IndexRecord:
     return IndexRecord(
         options=IndexOptions.from_json(row.options),
@@ -155,4 +162,59 @@ def _record(row: Row[tuple[object, ...]]) -> IndexRecord:
         unicode_version=row.unicode_version,
         generation=row.generation,
         state=row.state,
+        stamp=row.stamp,
+        wanted=row.wanted,
     )
+
+
+def _beside(current: IndexRecord, row: Row[tuple[object, ...]]) -> IndexRecord:
+    return replace(
+        current,
+        options=IndexOptions.from_json(row.options),
+        generation=row.generation,
+        state=row.state,
+        retired_at=row.retired_at,
+    )
+
+
+# ── writing; index and generation rows are added by the statements of definition.py ──
+def remove_generation(connection: Connection, record: IndexRecord) -> None:
+    for table in (quarantine_table, model_table, generation_table):
+        connection.execute(
+            delete(table).where(table.c.index_name == record.name, table.c.generation == record.generation)
+        )
+
+
+def set_ready(connection: Connection, record: IndexRecord) -> None:
+    """Of this generation, wherever its row is."""
+    beside = generation_table
+    for table, name in ((index_table, index_table.c.name), (beside, beside.c.index_name)):
+        connection.execute(
+            update(table).where(name == record.name, table.c.generation == record.generation).values(state=READY)
+        )
+
+
+def switch(connection: Connection, old: IndexRecord, new: IndexRecord, when: int) -> None:
+    """Searches read one row to see which generation counts, so that all of them change at once."""
+    remembered = {"options": old.options.to_json(), "family": old.options.family, "state": old.state}
+    table = generation_table
+    connection.execute(delete(table).where(table.c.index_name == new.name, table.c.generation == new.generation))
+    connection.execute(
+        insert(table).values(index_name=old.name, generation=old.generation, retired_at=when, **remembered)
+    )
+    connection.execute(
+        update(index_table)
+        .where(index_table.c.name == new.name)
+        .values(
+            generation=new.generation,
+            options=new.options.to_json(),
+            family=new.options.family,
+            state=new.state,
+            stamp=secrets.token_hex(16),
+            wanted=None,
+        )
+    )
+
+
+def set_listening(connection: Connection, name: str, listening: bool) -> None:
+    connection.execute(update(index_table).where(index_table.c.name == name).values(listening=listening))

@@ -25,3 +25,11 @@ def quote(*names: str | None) -> str:
 def literal(text: str) -> str:
     """A SQL string."""
     return "'" + text.replace("'", "''") + "'"
+
+
+def dollar_quoted(text: str) -> str:
+    """A PostgreSQL string that needs no escapes; the tag is one that the text does not contain."""
+    tag = "$dbsim$"
+    while tag in text:
+        tag = tag[:-1] + "_$"
+    return f"{tag}\n{text.strip()}\n{tag}"

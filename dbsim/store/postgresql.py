@@ -14,6 +14,7 @@ from sqlalchemy import (
     BigInteger,
     ColumnElement,
     Connection,
+    Dialect,
     Double,
     Engine,
     FromClause,
@@ -24,8 +25,10 @@ from sqlalchemy import (
     func,
     insert,
     literal_column,
+    text,
 )
 from sqlalchemy.dialects.postgresql import BIT
+from sqlalchemy.dialects.postgresql.base import PGDialect
 from sqlalchemy.exc import DBAPIError
 
 from dbsim.errors import DatabaseUnavailable, DbsimError
@@ -34,30 +37,33 @@ from dbsim.hashing.signer import Signatures
 from dbsim.resources import sql
 from dbsim.store import catalogue
 from dbsim.store.binary_copy import binary_rows
-from dbsim.store.identifiers import identifier, literal, quote
+from dbsim.store.identifiers import literal, quote
+from dbsim.store.postgresql_triggers import channel, create_triggers, drop_triggers, events
 from dbsim.store.source import Key, Source, Unindexable
 from dbsim.store.tables import IndexTables
 
 BPCHAROID, TEXTOID = 1042, 25  # char(n), text
 STRIPES = 64  # locks per index: documents share them, so that a batch never fills the server's lock table
 RAW = {"no_parameters": True}  # a percent sign in a name is not a placeholder
-TRIGGER_LOCK = "2s"  # how long CREATE TRIGGER may queue in front of the application's writes
 
 
 class PostgreSQL:
     """See `Backend` for what each step means."""
 
     name = "postgresql"
+    dialect: Dialect = PGDialect(paramstyle="named")  # type: ignore[no-untyped-call]  # which leaves a percent sign alone
+    random_hex = "replace(gen_random_uuid()::text, '-', '')"
     read_batch = 512
     key_batch = 1000
     fill_batch = 4000
     queue_batch = 2000
     not_text: tuple[str, ...] = ("bytea",)
+    errors_abort = True
     writers_wait = False
 
     # ── the host's table ──
     def describe(self, connection: Connection, table: str, schema: str | None) -> Source | None:
-        rows = connection.exec_driver_sql(sql("postgresql", "describe_table"), {"table": table, "schema": schema}).all()
+        rows = connection.execute(text(sql("postgresql", "describe_table")), {"table": table, "schema": schema}).all()
         if not rows:
             return None
         key = sorted((row for row in rows if row.place is not None), key=lambda row: row.place)
@@ -95,18 +101,6 @@ class PostgreSQL:
         return str(value)
 
     # ── triggers and queue ──
-    def _events(self, tables: IndexTables) -> dict[str, str]:
-        """Trigger name → what it listens to; statement level, so that a bulk write pays once."""
-        name = tables.record.name
-        return {
-            identifier("dbsim", name, "insert"): "INSERT ON {} REFERENCING NEW TABLE AS dbsim_new",
-            identifier(
-                "dbsim", name, "update"
-            ): "UPDATE ON {} REFERENCING OLD TABLE AS dbsim_old NEW TABLE AS dbsim_new",
-            identifier("dbsim", name, "delete"): "DELETE ON {} REFERENCING OLD TABLE AS dbsim_old",
-            identifier("dbsim", name, "truncate"): "TRUNCATE ON {}",
-        }
-
     def _relations(self, connection: Connection, tables: IndexTables) -> list[str]:
         """The table and its partitions: a write aimed at a partition does not fire the parent's triggers."""
         source = quote(tables.record.options.schema, tables.record.options.table)
@@ -118,53 +112,26 @@ class PostgreSQL:
         ).scalars()
         return sorted({source, *found})
 
-    def create_triggers(self, connection: Connection, tables: IndexTables) -> None:
-        home = self._home(connection)
-        name = tables.record.name
-        function = quote(home, identifier("dbsim", name, "changed"))
-        key = tables.key_names
-        statement = sql("postgresql", "queue_function").format(
-            function=function,
-            queue=quote(home, tables.queue.name),
-            queue_literal=literal(quote(home, tables.queue.name)),
-            catalogue=quote(home, "dbsim_index"),
-            catalogue_literal=literal(quote(home, "dbsim_index")),
-            index_literal=literal(name),
-            channel_literal=literal(self._channel(tables)),
-            key=", ".join(quote(column) for column in key),
-            key_array="ARRAY[" + ", ".join(literal(column) for column in key) + "]::name[]",
-            key_count=len(key),
-        )
-        self._run(connection, f"SET LOCAL lock_timeout = '{TRIGGER_LOCK}'")
-        self._run(connection, statement)
-        self._run(connection, f"REVOKE ALL ON FUNCTION {function}() FROM PUBLIC")
-        for relation in self._relations(connection, tables):
-            for trigger, event in self._events(tables).items():
-                self._run(
-                    connection,
-                    f"CREATE OR REPLACE TRIGGER {quote(trigger)} AFTER {event.format(relation)} "
-                    f"FOR EACH STATEMENT EXECUTE FUNCTION {function}()",
-                )
-                self._run(connection, f"ALTER TABLE {relation} ENABLE TRIGGER {quote(trigger)}")
-        self._run(connection, "SET LOCAL lock_timeout = 0")
+    def create_triggers(self, tables: IndexTables) -> list[str]:
+        return create_triggers(tables)
 
-    def drop_triggers(self, connection: Connection, tables: IndexTables) -> None:
-        function = quote(self._home(connection), identifier("dbsim", tables.record.name, "changed"))
-        self._run(connection, f"SET LOCAL lock_timeout = '{TRIGGER_LOCK}'")
-        self._run(connection, f"DROP FUNCTION IF EXISTS {function}() CASCADE")  # and the triggers that call it
-        self._run(connection, "SET LOCAL lock_timeout = 0")
+    def drop_triggers(self, name: str) -> list[str]:
+        return drop_triggers(name)
 
     def missing_triggers(self, connection: Connection, tables: IndexTables) -> list[str]:
         rows = connection.exec_driver_sql(
             "SELECT format('%%I.%%I', n.nspname, c.relname), t.tgname FROM pg_trigger t "
             "JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_namespace n ON n.oid = c.relnamespace "
             "WHERE t.tgenabled <> 'D' AND t.tgname = ANY (%s)",
-            (list(self._events(tables)),),
+            (list(events(tables.record.name)),),
         )
         there = {tuple(row) for row in rows}
         relations = self._plain_names(connection, self._relations(connection, tables))
         return [
-            trigger for relation in relations for trigger in self._events(tables) if (relation, trigger) not in there
+            trigger
+            for relation in relations
+            for trigger in events(tables.record.name)
+            if (relation, trigger) not in there
         ]
 
     def _plain_names(self, connection: Connection, relations: list[str]) -> list[str]:
@@ -216,7 +183,7 @@ class PostgreSQL:
         """LISTEN, then say so, then look at the queue once more: what is written after that look notifies."""
         name = tables.record.name
         with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-            self._run(connection, f"LISTEN {quote(self._channel(tables))}")
+            self._run(connection, f"LISTEN {quote(channel(tables.record.name))}")
             try:
                 catalogue.set_listening(connection, name, True)
                 pending = connection.exec_driver_sql(
@@ -231,15 +198,15 @@ class PostgreSQL:
                 catalogue.set_listening(connection, name, False)
                 self._run(connection, "UNLISTEN *")
 
-    def _channel(self, tables: IndexTables) -> str:
-        return identifier("dbsim", tables.record.name)
-
     # ── transactions ──
     def begin(self, connection: Connection) -> None:
         # set before the transaction's first statement: after a lock is granted the next read must see the newest rows
         self._run(connection, "SET TRANSACTION ISOLATION LEVEL READ COMMITTED READ WRITE")
         # a worker that row-level security hides rows from would take them for deleted: raise instead
         self._run(connection, "SET LOCAL row_security = off")
+
+    def limit_lock_wait(self, connection: Connection, wait: str) -> None:
+        self._run(connection, f"SET LOCAL lock_timeout = {literal(wait)}")
 
     def lock_keys(self, connection: Connection, tables: IndexTables, keys: Iterable[Key]) -> None:
         stripes = sorted({zlib.crc32(repr(key).encode()) % STRIPES for key in keys})
@@ -248,6 +215,9 @@ class PostgreSQL:
             "SELECT pg_advisory_xact_lock(%(space)s::int, stripe) FROM unnest(%(stripes)s::int[]) AS stripe",
             {"space": space, "stripes": stripes},
         )
+
+    def table_is_gone(self, error: BaseException) -> bool:
+        return _state(error) == "42P01"
 
     def transient(self, error: BaseException) -> bool:
         state = _state(error)
@@ -285,7 +255,8 @@ class PostgreSQL:
             try:
                 adapter.set_dumper_types([_binary_type(column.type_code) for column in described], Format.BINARY)
             except psycopg.ProgrammingError:  # an enum or another type that psycopg knows only as text
-                return self._insert_as_text(connection, tables, keys, rows)
+                self._insert_as_text(connection, tables, keys, rows)
+                return
             formats = [PyFormat.BINARY] * len(described)
             dumped = [adapter.dump_sequence(key, formats) for key in keys]
             with cursor.copy(f"COPY {table} FROM STDIN (FORMAT BINARY)") as copy:

@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import (
     ColumnElement,
     Connection,
+    Dialect,
     Engine,
     FromClause,
     LargeBinary,
@@ -21,6 +22,7 @@ from sqlalchemy import (
     literal_column,
     select,
 )
+from sqlalchemy.dialects.sqlite.base import SQLiteDialect
 from sqlalchemy.exc import DBAPIError
 
 from dbsim.errors import DatabaseUnavailable, DbsimError
@@ -39,11 +41,14 @@ class SQLite:
     """See `Backend` for what each step means."""
 
     name = "sqlite"
+    dialect: Dialect = SQLiteDialect(paramstyle="named")  # which leaves a percent sign alone
+    random_hex = "lower(hex(randomblob(16)))"
     read_batch = 256
     key_batch = 500  # SQLite before 3.32 takes 999 parameters
     fill_batch = 1000
     queue_batch = 500  # the application waits for the write lock meanwhile: keep it well under its busy timeout
     not_text: tuple[str, ...] = ("blob",)
+    errors_abort = False
     writers_wait = True
 
     # ── the host's table ──
@@ -95,13 +100,12 @@ class SQLite:
             raise Unindexable("not valid UTF-8") from error
 
     # ── triggers and queue ──
-    def _trigger_names(self, tables: IndexTables) -> list[str]:
-        return [identifier("dbsim", tables.record.name, event) for event in ("insert", "update", "delete")]
+    def _trigger_names(self, name: str) -> list[str]:
+        return [identifier("dbsim", name, event) for event in ("insert", "update", "delete")]
 
-    def create_triggers(self, connection: Connection, tables: IndexTables) -> None:
-        self.drop_triggers(connection, tables)
+    def create_triggers(self, tables: IndexTables) -> list[str]:
         names = tables.key_names
-        trigger = self._trigger_names(tables)
+        trigger = self._trigger_names(tables.record.name)
         script = sql("sqlite", "triggers").format(
             insert_trigger=quote(trigger[0]),
             update_trigger=quote(trigger[1]),
@@ -112,12 +116,11 @@ class SQLite:
             new_key=", ".join(f"NEW.{quote(name)}" for name in names),
             old_key=", ".join(f"OLD.{quote(name)}" for name in names),
         )
-        for statement in script.split("END;")[:-1]:
-            connection.exec_driver_sql(statement + "END")
+        created = [statement.strip() + "\nEND" for statement in script.split("\nEND;")[:-1]]
+        return [*self.drop_triggers(tables.record.name), *created]
 
-    def drop_triggers(self, connection: Connection, tables: IndexTables) -> None:
-        for name in self._trigger_names(tables):
-            connection.exec_driver_sql(f"DROP TRIGGER IF EXISTS {quote(name)}")
+    def drop_triggers(self, name: str) -> list[str]:
+        return [f"DROP TRIGGER IF EXISTS {quote(trigger)}" for trigger in self._trigger_names(name)]
 
     def missing_triggers(self, connection: Connection, tables: IndexTables) -> list[str]:
         found = connection.exec_driver_sql(
@@ -125,7 +128,7 @@ class SQLite:
             (tables.record.options.table,),
         ).scalars()
         there = set(found)
-        return [name for name in self._trigger_names(tables) if name not in there]
+        return [name for name in self._trigger_names(tables.record.name) if name not in there]
 
     def claim(self, connection: Connection, tables: IndexTables, limit: int) -> list[Key]:
         queue, rowid, key = self._queue_names(tables)
@@ -178,8 +181,14 @@ class SQLite:
             connection.exec_driver_sql("ROLLBACK")
         connection.exec_driver_sql("BEGIN IMMEDIATE")
 
+    def limit_lock_wait(self, connection: Connection, wait: str) -> None:
+        """Readers do not wait for a table to be dropped."""
+
     def lock_keys(self, connection: Connection, tables: IndexTables, keys: Iterable[Key]) -> None:
         """BEGIN IMMEDIATE already keeps every other writer away."""
+
+    def table_is_gone(self, error: BaseException) -> bool:
+        return _code(error) == sqlite3.SQLITE_ERROR and "no such table" in str(error)
 
     def transient(self, error: BaseException) -> bool:
         code = _code(error)

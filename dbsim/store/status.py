@@ -9,6 +9,7 @@ from sqlalchemy import Connection, func, select
 
 from dbsim.store import catalogue
 from dbsim.store.backend import Backend
+from dbsim.store.filling import target
 from dbsim.store.tables import IndexTables
 
 SATURATED = 0.8  # share of set bits beyond which scores become coarse
@@ -34,10 +35,12 @@ class Status:
     oldest_queued: str | None
     quarantined: int
     fill: dict[str, float]  # field → mean share of set bits
+    change: dict[str, Any] | None  # a change of options under way: its generation, its options, rows read
+    kept: tuple[int, ...]  # replaced generations that are not dropped yet
     problems: tuple[str, ...]
 
     def to_json(self) -> dict[str, Any]:
-        return {**asdict(self), "problems": list(self.problems)}
+        return {**asdict(self), "problems": list(self.problems), "kept": list(self.kept)}
 
 
 def status(connection: Connection, backend: Backend, tables: IndexTables, describe: str) -> Status:
@@ -54,8 +57,14 @@ def status(connection: Connection, backend: Backend, tables: IndexTables, descri
     quarantined = connection.scalar(
         select(func.count())
         .select_from(catalogue.quarantine_table)
-        .where(catalogue.quarantine_table.c.index_name == record.name)
+        .where(
+            catalogue.quarantine_table.c.index_name == record.name,
+            catalogue.quarantine_table.c.generation == record.generation,
+        )
     )
+    found = catalogue.generations(connection, record.name)
+    wanted = target(found)
+    rows = connection.scalar(select(func.count()).select_from(tables.source)) or 0
     return Status(
         index=record.name,
         table=options.table if options.schema is None else f"{options.schema}.{options.table}",
@@ -67,14 +76,30 @@ def status(connection: Connection, backend: Backend, tables: IndexTables, descri
         recall=options.recall,
         state=record.state,
         generation=record.generation,
-        rows=connection.scalar(select(func.count()).select_from(tables.source)) or 0,
+        rows=rows,
         indexed=connection.scalar(select(func.count()).select_from(stored)) or 0,
         queued=queued,
         oldest_queued=None if oldest is None else str(oldest),
         quarantined=quarantined or 0,
         fill=fill,
+        change=None if wanted is None or wanted is found[0] else _change(connection, wanted, record, rows),
+        kept=tuple(other.generation for other in found[1:] if other is not wanted),
         problems=tuple(_problems(connection, backend, tables, fill)),
     )
+
+
+def _change(
+    connection: Connection, new: catalogue.IndexRecord, old: catalogue.IndexRecord, rows: int
+) -> dict[str, Any]:
+    stored = IndexTables(new).signatures
+    done = connection.scalar(select(func.count()).select_from(stored)) or 0
+    return {
+        "generation": new.generation,
+        "state": new.state,
+        "indexed": done,
+        "rows": rows,
+        "options": old.options.changes(new.options),
+    }
 
 
 def _mean_count(count: Any) -> Any:
@@ -86,9 +111,13 @@ def _problems(connection: Connection, backend: Backend, tables: IndexTables, fil
     record = tables.record
     if not record.ready:
         found.append("not filled yet: run `dbsim sync`")
+    elif record.wanted not in (None, record.generation):
+        found.append(f"generation {record.wanted} is to be built: run `dbsim sync`")
     if record.options.triggers and (missing := backend.missing_triggers(connection, tables)):
         found.append(f"{len(missing)} triggers are missing, changes go unnoticed: run `dbsim sync`")
     for name, share in fill.items():
         if share > SATURATED:
-            found.append(f"the filters of {name!r} are {share:.0%} full, scores are coarse: create it with more bits")
+            found.append(
+                f"the filters of {name!r} are {share:.0%} full, scores are coarse: `dbsim alter` it to more bits"
+            )
     return found

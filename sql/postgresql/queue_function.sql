@@ -1,8 +1,6 @@
 -- Append the primary keys of the changed rows to the queue.
 -- Runs with its owner's rights, because the writing role may have none on dbsim's tables. It must not raise: a missing
 -- queue means a dropped index, a missing key column asks for a comparison of everything (a row without a key).
-CREATE OR REPLACE FUNCTION {function}() RETURNS trigger
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $dbsim$
 BEGIN
     IF to_regclass({queue_literal}) IS NULL OR to_regclass({catalogue_literal}) IS NULL THEN
         RETURN NULL;
@@ -25,4 +23,3 @@ BEGIN
     END IF;
     RETURN NULL;
 END
-$dbsim$
