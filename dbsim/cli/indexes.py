@@ -82,6 +82,7 @@ def _integer(name: str, value: Any) -> int:
         raise InvalidOption(f"{name} must be a whole number, not {value!r}") from error
 
 
+COLUMN = "C[:WEIGHT][:OPTION=VALUE…]"
 COLUMN_HELP = (
     "A text column; repeat it. Without weights the columns are joined to one text, with weights each is "
     "compared for itself. Options: words=N, characters=N, normaliser=text|german|digits, bits=N."
@@ -89,19 +90,16 @@ COLUMN_HELP = (
 
 
 def index_options(*, required: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Options of everything that defines an index."""
+    """Options of everything that defines an index; `required` when there is none yet."""
+
+    def default(value: str) -> str:
+        return f"  [default: {value}]" if required else ""
+
     found = [
-        click.option(
-            "--column",
-            "columns",
-            multiple=True,
-            required=required,
-            metavar="C[:WEIGHT][:OPTION=VALUE…]",
-            help=COLUMN_HELP,
-        ),
-        click.option("--family", help="Hash family.  [default: minhash]"),
-        click.option("--threshold", type=float, help="Similarity from which rows are near-duplicates.  [default: 0.7]"),
-        click.option("--recall", type=float, help="Share of such pairs that must be found.  [default: 0.95]"),
+        click.option("--column", "columns", multiple=True, required=required, metavar=COLUMN, help=COLUMN_HELP),
+        click.option("--family", help=f"Hash family.{default('minhash')}"),
+        click.option("--threshold", type=float, help=f"Similarity from which rows count.{default('0.7')}"),
+        click.option("--recall", type=float, help=f"Share of such pairs that must be found.{default('0.95')}"),
         click.option("--keys", type=int, default=0, help="Bucket keys, instead of those that follow from the recall."),
         click.option("--rows", type=int, default=0, help="Rows per key, together with --keys."),
         click.option("--words", type=int, help="Compare runs of so many words."),
@@ -206,9 +204,8 @@ def status(db: str, as_json: bool) -> None:
         table.add_row("state", f"{one.state}, {one.indexed} of {one.rows} rows indexed")
         if one.change:
             done = f"{one.change['indexed']} of {one.change['rows']} rows read"
-            table.add_row(
-                "change", f"to generation {one.change['generation']}, {done}: {'; '.join(one.change['options'])}"
-            )
+            what = "; ".join(one.change["options"])
+            table.add_row("change", f"to generation {one.change['generation']}, {done}: {what}")
         if one.kept:
             table.add_row("kept", "generation " + ", ".join(map(str, one.kept)) + ", for searches that have begun")
         table.add_row("queue", f"{one.queued}" + (f", oldest {one.oldest_queued}" if one.queued else ""))
