@@ -124,26 +124,33 @@ def check_name(name: str) -> None:
 
 
 # ── reading ──
-def load(connection: Connection, name: str, *, lock: bool = False) -> IndexRecord:
-    """The generation that is searched; with `lock` others that also lock the index wait for this transaction."""
-    query = select(index_table).where(index_table.c.name == name)
-    row = connection.execute(query.with_for_update() if lock else query).first()
+def load(connection: Connection, name: str) -> IndexRecord:
+    """The generation that is searched."""
+    row = connection.execute(select(index_table).where(index_table.c.name == name)).first()
     if row is None:
         raise UnknownName("index", name, names(connection))
     return _record(row)
 
 
 def generations(connection: Connection, name: str, *, lock: bool = False) -> list[IndexRecord]:
-    """Every generation that has a table, the one that is searched first; none when the index is gone."""
-    query = select(index_table).where(index_table.c.name == name)
-    row = connection.execute(query.with_for_update() if lock else query).first()
-    if row is None:
+    """Every generation that has a table, the one that is searched first; none when the index is gone.
+
+    With `lock` others that also lock the index wait for this transaction. All is read by one statement: between two
+    a switch could hide a generation.
+    """
+    if lock:
+        connection.execute(select(index_table.c.name).where(index_table.c.name == name).with_for_update())
+    beside = generation_table.alias("beside")
+    rows = connection.execute(
+        select(index_table, *(column.label(f"beside_{column.name}") for column in beside.c))
+        .outerjoin_from(index_table, beside, beside.c.index_name == index_table.c.name)
+        .where(index_table.c.name == name)
+        .order_by(beside.c.generation)
+    ).all()
+    if not rows:
         return []
-    current = _record(row)
-    others = connection.execute(
-        select(generation_table).where(generation_table.c.index_name == name).order_by(generation_table.c.generation)
-    )
-    return [current, *(_beside(current, other) for other in others)]
+    current = _record(rows[0])
+    return [current, *(_beside(current, row) for row in rows if row.beside_generation is not None)]
 
 
 def names(connection: Connection) -> list[str]:
@@ -170,10 +177,10 @@ def _record(row: Row[tuple[object, ...]]) -> IndexRecord:
 def _beside(current: IndexRecord, row: Row[tuple[object, ...]]) -> IndexRecord:
     return replace(
         current,
-        options=IndexOptions.from_json(row.options),
-        generation=row.generation,
-        state=row.state,
-        retired_at=row.retired_at,
+        options=IndexOptions.from_json(row.beside_options),
+        generation=row.beside_generation,
+        state=row.beside_state,
+        retired_at=row.beside_retired_at,
     )
 
 

@@ -91,19 +91,28 @@ class Filling:
             self.progress("building indexes", number, len(indexes))
             write(self.engine, self.backend, partial(self._build, index=index))
             self.meanwhile()
-        write(self.engine, self.backend, self._open)
+        while not write(self.engine, self.backend, self._open):
+            self.meanwhile()
         self.progress("building indexes", len(indexes), len(indexes))
 
     def _build(self, connection: Connection, index: CreateIndex) -> None:
         if self._unfinished(connection, lock=True):
             connection.execute(index)
 
-    def _open(self, connection: Connection) -> None:
-        if self._unfinished(connection, lock=True):
-            for size in {field.bits for field in self.tables.record.options.fields}:
-                _add_cardinalities(connection, size)
-            self.backend.finish_filling(connection, self.tables)
-            catalogue.set_ready(connection, self.tables.record)
+    def _open(self, connection: Connection) -> bool:
+        """Read what was added behind the last row in the meantime; unless that was much, the generation is ready.
+
+        Both under one lock: workers leave rows behind the last one to the filling, until they see that it is ready.
+        """
+        if not self._unfinished(connection, lock=True):
+            return True
+        if self.step(connection, Rehearsal(self.signer)) >= self.backend.fill_batch:
+            return False
+        for size in {field.bits for field in self.tables.record.options.fields}:
+            _add_cardinalities(connection, size)
+        self.backend.finish_filling(connection, self.tables)
+        catalogue.set_ready(connection, self.tables.record)
+        return True
 
     def _count(self, table: FromClause) -> int:
         return read(self.engine, self.backend, lambda c: c.scalar(select(func.count()).select_from(table))) or 0
