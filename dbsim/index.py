@@ -130,6 +130,8 @@ class Index:
 
     def check(self, *, sample: int | None = None, repair: bool = False, progress: Progress = _quiet) -> Differences:
         """Recompute signatures and compare, all rows or a sample; rows still in the queue are not differences."""
+        if repair:
+            self.worker(progress).build()
         self._reload()
         walk = Comparison(self._engine, self._backend, self._tables, self._signer)
         walk.progress = lambda done, total: progress("checking", done, total)

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 from rich.table import Table
+from rich.text import Text
 
 from dbsim.cli.common import database_argument, err, index_argument, json_option, opened, out, print_json, progress_bar
 from dbsim.errors import InvalidOption
@@ -197,8 +198,9 @@ def status(db: str, as_json: bool) -> None:
     if not found:
         click.echo("no index yet: create one with `dbsim create`")
     for one in found:
-        table = Table(show_header=False, box=None, pad_edge=False, title=f"[bold]{one.index}", title_justify="left")
-        table.add_row("table", f"{one.table} ({one.columns})")
+        title = Text(one.index, style="bold")
+        table = Table(show_header=False, box=None, pad_edge=False, title=title, title_justify="left")
+        table.add_row("table", Text(f"{one.table} ({one.columns})"))
         table.add_row("family", f"{one.family}, {one.keys} keys of {one.rows_per_key} rows")
         table.add_row("finds", f"pairs from {one.threshold:g} with recall {one.recall:g}")
         table.add_row("state", f"{one.state}, {one.indexed} of {one.rows} rows indexed")
@@ -210,9 +212,9 @@ def status(db: str, as_json: bool) -> None:
             table.add_row("kept", "generation " + ", ".join(map(str, one.kept)) + ", for searches that have begun")
         table.add_row("queue", f"{one.queued}" + (f", oldest {one.oldest_queued}" if one.queued else ""))
         table.add_row("quarantine", f"{one.quarantined}")
-        table.add_row("filters", ", ".join(f"{field} {share:.0%} full" for field, share in one.fill.items()))
+        table.add_row("filters", Text(", ".join(f"{field} {share:.0%} full" for field, share in one.fill.items())))
         for problem in one.problems:
-            table.add_row("[yellow]attention", f"[yellow]{problem}")
+            table.add_row("[yellow]attention", Text(problem, style="yellow"))
         out.print(table)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -90,10 +91,10 @@ def count_range(count: int, size: int, threshold: float) -> tuple[int, int]:
     """Popcounts that can still reach the threshold: t·n̂(a) ≤ n̂(b) ≤ n̂(a)/t, because Ĵ ≤ min/max."""
     if threshold <= 0:
         return 1, size
-    estimates = np.array(cardinality(size))
+    estimates = cardinality(size)
     slack = 1e-9
-    low = int(np.searchsorted(estimates, threshold * estimates[count] - slack))
-    high = int(np.searchsorted(estimates, estimates[count] / threshold + slack, side="right")) - 1
+    low = bisect_left(estimates, threshold * estimates[count] - slack)
+    high = bisect_right(estimates, estimates[count] / threshold + slack) - 1
     return max(low, 1), high
 
 

@@ -109,9 +109,9 @@ class Signer:
 
 def _batches(texts: Sequence[Sequence[str]]) -> list[slice]:
     """Cut the documents into runs of about BATCH_BYTES characters."""
+    if sum(sum(map(len, column)) for column in texts) <= BATCH_BYTES:
+        return [slice(None)]
     lengths = np.sum([np.fromiter(map(len, column), np.int64, len(column)) for column in texts], axis=0)
-    if not len(lengths):
-        return [slice(0, 0)]
     numbers = (np.cumsum(lengths) - lengths) // BATCH_BYTES
     starts = np.flatnonzero(np.diff(numbers, prepend=-1))
     return [slice(a, b) for a, b in zip(starts.tolist(), [*starts[1:].tolist(), len(lengths)], strict=True)]

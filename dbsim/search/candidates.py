@@ -12,12 +12,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import (
+    Alias,
     BigInteger,
+    Boolean,
     ColumnElement,
     Double,
     FromClause,
     Integer,
     Select,
+    TableClause,
     and_,
     bindparam,
     exists,
@@ -26,17 +29,16 @@ from sqlalchemy import (
     not_,
     or_,
     select,
-    text,
     true,
 )
 from sqlalchemy.sql.elements import TextClause
 
+from dbsim.errors import InvalidOption
 from dbsim.options import IndexOptions
 from dbsim.search.query import Query
 from dbsim.search.score import Filter, score
 from dbsim.store.backend import Backend
 from dbsim.store.catalogue import index_table
-from dbsim.store.reading import key_columns
 from dbsim.store.source import Key
 from dbsim.store.tables import IndexTables
 
@@ -77,10 +79,32 @@ class Statements:
 
     def _fulfils(self, where: Condition) -> ColumnElement[bool]:
         """The user's condition on the source row, in its own scope."""
+        stored = self.tables.signatures
+        # on lines of its own, so that a comment ends; not text(), which would take a colon for a parameter
+        condition: Any = literal_column(f"(\n{where}\n)", Boolean) if isinstance(where, str) else where
+        source = self._mentioned(condition)
+        same_row = [_column(source, name) == stored.c[name] for name in self.tables.key_names]
+        return exists(select(literal_column("1")).select_from(source).where(*same_row, condition).correlate(stored))
+
+    def _mentioned(self, condition: ColumnElement[bool]) -> FromClause:
+        """The table as the condition names it: beside another object for the same table it would mean any row."""
+        found = select(literal_column("1")).where(condition).get_final_froms()
+        if not found:
+            return self.tables.source
+        if len(found) > 1 or not self._is_source(found[0]):
+            raise InvalidOption(
+                f"where= may use only columns of table {self.options.table!r}: put other tables into a subquery"
+            )
+        return found[0]
+
+    def _is_source(self, found: FromClause) -> bool:
+        table = found.element if isinstance(found, Alias) else found
         source = self.tables.source
-        pairs = zip(key_columns(source, self.tables), key_columns(self.tables.signatures, self.tables), strict=True)
-        condition: Any = text(f"({where})") if isinstance(where, str) else where
-        return exists(select(literal_column("1")).select_from(source).where(*(a == b for a, b in pairs), condition))
+        return (
+            isinstance(table, TableClause)
+            and table.name.lower() == source.name.lower()
+            and table.schema in (None, source.schema)
+        )
 
     def ranked(self, candidates: FromClause) -> Select[Any]:
         """Key and score of the candidates that reach the threshold."""
@@ -175,6 +199,14 @@ class Statements:
         keys = [f"dbsim_k{i}" for i in range(self.options.keys)]
         numbers = ["dbsim_number", *keys, "dbsim_low", "dbsim_high", *(f"dbsim_count{i}" for i in fields)]
         return self.backend.json_rows("queries", numbers, [f"dbsim_bits{i}" for i in fields])
+
+
+def _column(table: FromClause, name: str) -> ColumnElement[Any]:
+    """By its name in the database, which an application may call otherwise."""
+    for column in table.columns:
+        if column.name == name:
+            return column
+    raise InvalidOption(f"where= uses a table object without the key column {name!r}: add that column to it")
 
 
 def many_parameters(options: IndexOptions, queries: Sequence[Query | None], threshold: float) -> str:

@@ -98,6 +98,9 @@ class Backend(Protocol):
         """A filter as read from the table."""
 
     # ── scores ──
+    def connect(self, engine: Engine) -> Connection:
+        """A connection of dbsim's own to search with, at the least cost."""
+
     def prepare(self, connection: Connection) -> None:
         """Make `jaccard` work on this connection."""
 

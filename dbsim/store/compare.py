@@ -10,11 +10,12 @@ from typing import Any
 from sqlalchemy import Connection, Engine, func, select
 
 from dbsim.hashing.signer import Signer
+from dbsim.store import catalogue
 from dbsim.store.backend import Backend
 from dbsim.store.reading import after, among, chunks, key_columns, source_rows, texts, up_to
 from dbsim.store.refresh import refresh
 from dbsim.store.rehearsal import Rehearsal
-from dbsim.store.source import Key, Texts
+from dbsim.store.source import Key, Texts, key_json
 from dbsim.store.tables import IndexTables
 from dbsim.store.transactions import read, write
 
@@ -105,12 +106,12 @@ class Comparison:
         source, stored = self.tables.source, self.tables.signatures
         query = source_rows(self.backend, self.tables).where(among(key_columns(source, self.tables), keys))
         there = self._stored(connection, among(key_columns(stored, self.tables), keys))
-        return self._differences(texts(connection, self.backend, self.tables, query), there)
+        return self._differences(connection, texts(connection, self.backend, self.tables, query), there)
 
     def _range(self, connection: Connection, last: Key | None) -> tuple[Key | None, Differences]:
         """The next rows of the source and everything stored between the same keys; the last range is open."""
         columns = key_columns(self.tables.source, self.tables)
-        start = [after(columns, last)] if last else [column.is_not(None) for column in columns]
+        start = [column.is_not(None) for column in columns] + ([after(columns, last)] if last else [])
         order = select(*columns).where(*start).order_by(*columns)
         end = connection.execute(order.offset(self.backend.fill_batch - 1).limit(1)).first()
         upper = tuple(end) if end else None
@@ -121,7 +122,7 @@ class Comparison:
             query = query.where(up_to(columns, upper))
             bounds.append(up_to(stored_columns, upper))
         there = self._stored(connection, *bounds)
-        return upper, self._differences(texts(connection, self.backend, self.tables, query), there)
+        return upper, self._differences(connection, texts(connection, self.backend, self.tables, query), there)
 
     def _stored(self, connection: Connection, *conditions: Any) -> Stored:
         table = self.tables.signatures
@@ -130,18 +131,34 @@ class Comparison:
         rows = connection.execute(select(*key_columns(table, self.tables), *wanted).where(*conditions))
         return {tuple(row)[:width]: tuple(row)[width:] for row in rows}
 
-    def _differences(self, batches: Iterator[Texts], stored: Stored) -> Differences:
+    def _differences(self, connection: Connection, batches: Iterator[Texts], stored: Stored) -> Differences:
         found = Differences()
         for batch in batches:
-            for key, fresh in zip(batch.keys, self._fresh(batch), strict=True):
+            signed = list(zip(batch.keys, self._fresh(batch), strict=True))
+            held = self._held(connection, [key for key, fresh in signed if fresh[0] is None])
+            for key, fresh in signed:
                 found.compared += 1
                 old = stored.pop(key, None)
                 if old is None:
                     found.missing.append(key)
-                elif self._comparable(old) != fresh:
+                elif self._comparable(old) != fresh or batch.failures.get(key) != held.get(key_json(key)):
                     found.different.append(key)
         found.orphaned = list(stored)
         found.compared += len(stored)
+        return found
+
+    def _held(self, connection: Connection, keys: Sequence[Key]) -> dict[str, str]:
+        """Why rows are in quarantine: they have no signature, like empty texts, so it cannot tell the two apart."""
+        table, found = catalogue.quarantine_table, {}
+        for some in chunks(keys, self.backend.key_batch):
+            rows = connection.execute(
+                select(table.c.source_key, table.c.reason).where(
+                    table.c.index_name == self.tables.record.name,
+                    table.c.generation == self.tables.record.generation,
+                    table.c.source_key.in_([key_json(key) for key in some]),
+                )
+            )
+            found.update({row.source_key: row.reason for row in rows})
         return found
 
     def _fresh(self, batch: Texts) -> list[tuple[Any, ...]]:

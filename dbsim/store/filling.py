@@ -75,7 +75,7 @@ class Filling:
         columns = key_columns(self.tables.source, self.tables)
         last = last_stored(connection, self.tables)
         # rows whose key is NULL, which SQLite allows, cannot be referred to
-        start = [after(columns, last)] if last else [column.is_not(None) for column in columns]
+        start = [column.is_not(None) for column in columns] + ([after(columns, last)] if last else [])
         query = source_rows(self.backend, self.tables).where(*start).order_by(*columns).limit(self.backend.fill_batch)
         return texts(connection, self.backend, self.tables, query)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, Table, select, tuple_
+from sqlalchemy import ColumnElement, Connection, Select, Table, bindparam, select, tuple_
 
 from dbsim.store.backend import Backend
 from dbsim.store.source import Key, Texts, Unindexable
@@ -20,9 +20,11 @@ def key_columns(table: Table, tables: IndexTables) -> list[ColumnElement[Any]]:
 
 def among(columns: Sequence[ColumnElement[Any]], keys: Sequence[Key]) -> ColumnElement[bool]:
     """primary key IN (…)"""
+    # a parameter with a name of its own: SQLAlchemy would make one from the column's, which may contain a bracket
     if len(columns) == 1:
-        return columns[0].in_([key[0] for key in keys])
-    return tuple_(*columns).in_(keys)
+        values = [key[0] for key in keys]
+        return columns[0].in_(bindparam("dbsim_keys", values, columns[0].type, unique=True, expanding=True))
+    return tuple_(*columns).in_(bindparam("dbsim_keys", keys, unique=True, expanding=True))
 
 
 def after(columns: Sequence[ColumnElement[Any]], key: Key) -> ColumnElement[bool]:

@@ -106,17 +106,18 @@ class SQLite:
     def create_triggers(self, tables: IndexTables) -> list[str]:
         names = tables.key_names
         trigger = self._trigger_names(tables.record.name)
-        script = sql("sqlite", "triggers").format(
-            insert_trigger=quote(trigger[0]),
-            update_trigger=quote(trigger[1]),
-            delete_trigger=quote(trigger[2]),
-            source=quote(tables.record.options.table),
-            queue=quote(tables.queue.name),
-            key=", ".join(quote(name) for name in names),
-            new_key=", ".join(f"NEW.{quote(name)}" for name in names),
-            old_key=", ".join(f"OLD.{quote(name)}" for name in names),
-        )
-        created = [statement.strip() + "\nEND" for statement in script.split("\nEND;")[:-1]]
+        parts = {
+            "insert_trigger": quote(trigger[0]),
+            "update_trigger": quote(trigger[1]),
+            "delete_trigger": quote(trigger[2]),
+            "source": quote(tables.record.options.table),
+            "queue": quote(tables.queue.name),
+            "key": ", ".join(quote(name) for name in names),
+            "new_key": ", ".join(f"NEW.{quote(name)}" for name in names),
+            "old_key": ", ".join(f"OLD.{quote(name)}" for name in names),
+        }
+        statements = sql("sqlite", "triggers").split("END;")[:-1]  # before the names, which may contain END; too
+        created = [statement.strip().format(**parts) + "\nEND" for statement in statements]
         return [*self.drop_triggers(tables.record.name), *created]
 
     def drop_triggers(self, name: str) -> list[str]:
@@ -227,6 +228,10 @@ class SQLite:
         return bytes(value)
 
     # ── scores ──
+    def connect(self, engine: Engine) -> Connection:
+        # not AUTOCOMMIT: to switch back SQLAlchemy sends a PRAGMA that expires all prepared statements, 0.3 ms a search
+        return engine.connect()
+
     def prepare(self, connection: Connection) -> None:
         info = connection.connection.info
         if _PREPARED not in info:

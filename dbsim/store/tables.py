@@ -6,7 +6,19 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from sqlalchemy import BigInteger, Column, Integer, LargeBinary, MetaData, Table, Text, text
+from sqlalchemy import (
+    BigInteger,
+    BindParameter,
+    Column,
+    ColumnElement,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+    cast,
+    text,
+)
 from sqlalchemy.dialects.postgresql import BIT, TIMESTAMP
 from sqlalchemy.schema import Index
 from sqlalchemy.sql.ddl import CreateIndex
@@ -34,6 +46,10 @@ class PlainType(UserDefinedType[object]):
 
     def get_col_spec(self, **_: object) -> str:
         return self.declaration
+
+    def bind_expression(self, bindvalue: BindParameter[object]) -> ColumnElement[object]:
+        # drivers send a float in double precision, which equals no real with an endless fraction
+        return cast(bindvalue, self) if self.declaration == "real" else bindvalue
 
 
 @dataclass(frozen=True)

@@ -62,7 +62,7 @@ def searching(engine: Engine, backend: Backend, connection: Connection | None = 
             backend.prepare(connection)
             yield connection
         else:
-            with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as own:
+            with backend.connect(engine) as own:
                 backend.prepare(own)
                 yield own
     except DBAPIError as error:

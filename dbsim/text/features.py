@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,9 +27,9 @@ class Features:
 
     @property
     def counts(self) -> NDArray[np.int64]:
-        return np.diff(self.offsets)
+        return self.offsets[1:] - self.offsets[:-1]
 
-    @property
+    @cached_property
     def documents(self) -> NDArray[np.int64]:
         """The document number of every feature."""
         return np.repeat(np.arange(len(self)), self.counts)

@@ -27,7 +27,7 @@ class Tokens:
 
     @property
     def counts(self) -> NDArray[np.int64]:
-        return np.diff(self.offsets)
+        return self.offsets[1:] - self.offsets[:-1]
 
 
 class TokenHasher(dict[bytes, int]):
@@ -47,12 +47,17 @@ class TokenHasher(dict[bytes, int]):
 
     def words(self, folded: Sequence[bytes]) -> Tokens:
         """The words of each folded text."""
-        if len(self) > CACHE_LIMIT:
-            self.clear()
         counts = np.zeros(len(folded), np.int64)
-        words = chain.from_iterable(_split(folded, counts))
+        words = chain.from_iterable(self._bounded(_split(folded, counts)))
         hashes = np.fromiter(map(self.__getitem__, words), np.uint64)
         return Tokens(hashes, offsets_of(counts))
+
+    def _bounded(self, pieces: Iterator[list[bytes]]) -> Iterator[list[bytes]]:
+        """Between two pieces, not two calls: one long text must not outgrow the cache either."""
+        for words in pieces:
+            if len(self) > CACHE_LIMIT:
+                self.clear()
+            yield words
 
     def characters(self, folded: Sequence[bytes], padding: int) -> Tokens:
         """The characters of each folded text, gaps as one filler, `padding` fillers at both ends."""
@@ -72,7 +77,9 @@ class TokenHasher(dict[bytes, int]):
 
 
 def offsets_of(counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    return np.concatenate(([0], np.cumsum(counts)))
+    offsets = np.zeros(len(counts) + 1, np.int64)
+    np.cumsum(counts, out=offsets[1:])
+    return offsets
 
 
 def _split(folded: Sequence[bytes], counts: NDArray[np.int64]) -> Iterator[list[bytes]]:
