@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from dataclasses import fields as fields_of
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 from textwrap import indent
@@ -21,6 +23,7 @@ from dbsim.store import catalogue, schema, versions
 from dbsim.store.alter import generation_for
 from dbsim.store.backend import backend_named, backend_of
 from dbsim.store.create import find_source, resolved
+from dbsim.store.filling import target
 from dbsim.store.source import PrimaryKey
 from dbsim.store.transactions import read
 from dbsim.store.versions import BASE
@@ -65,7 +68,7 @@ def _config(path: str | Path) -> Config:
         raise DbsimError(
             f"there is no {str(path)!r}: run this where your application's alembic.ini is, or give --config"
         )
-    return Config(str(path))
+    return Config(str(path), cmd_opts=Namespace(quiet=True))
 
 
 def _plan(connection: Connection, asked: IndexOptions) -> tuple[str, str, str]:
@@ -73,18 +76,19 @@ def _plan(connection: Connection, asked: IndexOptions) -> tuple[str, str, str]:
     backend = backend_of(connection)
     source = find_source(connection, backend, asked.table, asked.schema)
     source.require(asked.columns, backend.not_text)
+    if source.table != asked.table:  # written as schema.table
+        asked = replace(asked, table=source.table, schema=source.schema)
     options = resolved(connection, backend, asked, source)
     key = source.primary_key
-    found = []
-    if schema.version(connection) is not None:
-        found = catalogue.generations(connection, asked.name)
+    found = catalogue.generations(connection, asked.name) if schema.version(connection) is not None else []
     if not found:
         version, before = versions.current(), schema.version(connection)
         up = [f'dbsim.migrate.upgrade(op, to="{version}")', _call("create_index", options, key)]
         down = [f'dbsim.migrate.drop_index(op, "{options.name}")']
         down += [f'dbsim.migrate.downgrade(op, to="{BASE}")'] if before is None else []
         return f"near-duplicate index {options.name}", "\n".join(up), "\n".join(down)
-    new, old = generation_for(found, options), found[0]
+    options = replace(options, schema=options.schema or found[0].options.schema)
+    new, old = generation_for(found, options), target(found) or found[0]
     if new.generation == old.generation:
         raise DbsimError(f"index {options.name!r} has these options already: there is nothing to migrate")
     up_call = _call("alter_index", new.options, key, new.generation)

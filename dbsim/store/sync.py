@@ -105,9 +105,16 @@ class Worker:
         filled, switched = 0, False
         while (record := read(self.engine, self.backend, self._unfinished)) is not None:
             tables, signer = IndexTables(record), self._signer_of(record)
-            filled += Filling(self.engine, self.backend, tables, signer, self.progress, self._drain_batch).run()
+            filled += self._filling(tables, signer).run()
             switched |= write(self.engine, self.backend, self.switch)
         return filled, switched
+
+    def _filling(self, tables: IndexTables, signer: Signer) -> Filling:
+        return Filling(self.engine, self.backend, tables, signer, self.progress, self._drain_batch)
+
+    def fill_step(self, connection: Connection, signer: Rehearsal) -> int:
+        """One batch of the first filling, in the caller's transaction; 0 when there are no more rows."""
+        return self._filling(self.tables, self.signer).step(connection, signer)
 
     def _unfinished(self, connection: Connection) -> catalogue.IndexRecord | None:
         found = catalogue.generations(connection, self._name)
