@@ -59,7 +59,7 @@ def _of_index(name: str, base: str) -> bool:
 def _known_indexes() -> list[str] | None:
     try:
         current = context.get_context()
-    except NameError:  # not inside env.py
+    except (NameError, AttributeError):  # not inside env.py
         return None
     if current.connection is None or current.as_sql:
         return None
