@@ -10,7 +10,7 @@ from sqlalchemy import Engine, create_engine, event, make_url
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import ArgumentError
 
-from dbsim.errors import DbsimError, UnknownName, suggest
+from dbsim.errors import DbsimError, InvalidOption, UnknownName, suggest
 from dbsim.importing import load
 from dbsim.index import Index
 from dbsim.options import Field, IndexOptions, fields_from
@@ -32,10 +32,12 @@ def open(target: str | Path | Engine, *, create: bool = False, after_create_tabl
     """A database by URL, by SQLite path or by Engine; a missing SQLite file is only made with `create`."""
     if isinstance(target, Engine):
         return Database(target, after_create_table)
+    if not isinstance(target, str | Path):
+        raise DbsimError(f"open takes a URL, a SQLite path or a SQLAlchemy Engine, not {type(target).__name__}")
     url = _url(str(target))
     if url.get_backend_name() == "sqlite":
         path = Path(url.database or ":memory:")
-        if not create and str(path) != ":memory:" and not path.exists():
+        if not create and str(path) != ":memory:" and "uri" not in url.query and not path.exists():
             near = [str(other) for other in path.parent.glob("*") if other.is_file()]
             raise UnknownName("database file", str(path), near)
         engine = create_engine(url, connect_args={"timeout": BUSY_SECONDS})
@@ -45,6 +47,8 @@ def open(target: str | Path | Engine, *, create: bool = False, after_create_tabl
 
 
 def _url(target: str) -> URL:
+    if not target:
+        raise DbsimError("name a database: a SQLite path, or a URL such as postgresql://user@host/name")
     if "://" not in target:
         return URL.create("sqlite", database=target)
     scheme = target.split("://")[0]
@@ -53,7 +57,7 @@ def _url(target: str) -> URL:
         raise DbsimError(f"{scheme!r} is not a database that dbsim knows{hint}")
     try:
         url = make_url(target)
-    except ArgumentError as error:
+    except (ArgumentError, ValueError) as error:
         raise DbsimError(
             "the database URL cannot be read: write postgresql://user@host/name or sqlite:///path"
         ) from error
@@ -208,7 +212,10 @@ def _field_options(words: int | None, characters: int | None, normaliser: str | 
         raise DbsimError("give words or characters, not both")
     common: dict[str, Any] = {}
     if words is not None or characters is not None:
-        common |= {"unit": "words" if words is not None else "characters", "size": words or characters or 0}
+        unit, size = ("words", words) if words is not None else ("characters", characters or 0)
+        if size < 1:
+            raise InvalidOption(f"{size} {unit} in a row is out of range: use 1 to 32")
+        common |= {"unit": unit, "size": size}
     if normaliser:
         common["normaliser"] = normaliser
     return common | ({"bits": bits} if bits else {})

@@ -56,6 +56,10 @@ class UnknownKey(DbsimError):
     """No row of the source table has that key."""
 
 
+class StatementRejected(DbsimError):
+    """A condition with a mistake in it, or a table that has changed since it was indexed."""
+
+
 class DatabaseUnavailable(DbsimError):
     """The database cannot be opened, read or written just now."""
 

@@ -7,9 +7,10 @@ import json
 from collections.abc import Callable, Iterator
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
-from sqlalchemy import BigInteger, Column, Connection, Double, Integer, MetaData, Table, Text, insert
+from sqlalchemy import BigInteger, Boolean, Column, Connection, Double, Integer, MetaData, Table, Text, insert
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.schema import CreateTable
 
 from dbsim.errors import InvalidOption, UnknownName
@@ -21,6 +22,8 @@ Record = dict[str, Any]
 BATCH = 1000
 PROBE = 200  # records looked at to choose the column types of a new table
 KEY = "id"
+REST = "\0"  # no column has this name
+FIELD_LIMIT = 2**31 - 1  # characters in a CSV field; Python's own limit is 131,072
 
 
 def load(
@@ -32,7 +35,9 @@ def load(
     progress: Callable[[int], None],
 ) -> tuple[str, int]:
     """(table, rows inserted)"""
-    records = _records(path)
+    if not path.is_file():
+        raise UnknownName("file", str(path), [str(other) for other in path.parent.glob("*") if other.is_file()])
+    records = _named(_records(path), path)
     probe = list(islice(records, PROBE))
     if not probe:
         raise InvalidOption(f"{path} holds no records")
@@ -45,16 +50,30 @@ def load(
     done = 0
     while batch := list(islice(rows, BATCH)):
         names = dict.fromkeys(name for row in batch for name in row)
-        connection.execute(insert(target), [{name: row.get(name) for name in names} for row in batch])
+        try:
+            connection.execute(insert(target), [{name: row.get(name) for name in names} for row in batch])
+        except IntegrityError as error:
+            detail = str(error.orig).strip().split("\n")[0]
+            raise InvalidOption(f"the table refuses a row ({detail}); nothing was imported") from error
         done += len(batch)
         progress(done)
     return target.name, done
 
 
+def _named(records: Iterator[Record], path: Path) -> Iterator[Record]:
+    try:
+        for record in records:
+            if not all(record):
+                raise InvalidOption(f"{path.name} has a column without a name; nothing was imported")
+            yield record
+    except UnicodeDecodeError as error:
+        raise InvalidOption(f"{path.name} is not UTF-8: convert it first; nothing was imported") from error
+
+
 def _records(path: Path) -> Iterator[Record]:
     with path.open(encoding="utf-8-sig", newline="") as file:
         if path.suffix.lower() == ".csv":
-            yield from csv.DictReader(file, skipinitialspace=True)
+            yield from _csv_records(file, path)
             return
         if path.suffix.lower() not in (".jsonl", ".ndjson", ".json"):
             raise InvalidOption(f"{path.name} is neither .jsonl nor .csv: rename it or convert it")
@@ -63,11 +82,23 @@ def _records(path: Path) -> Iterator[Record]:
                 yield _json_record(line, path, number)
 
 
+def _csv_records(file: TextIO, path: Path) -> Iterator[Record]:
+    csv.field_size_limit(FIELD_LIMIT)
+    reader = csv.DictReader(file, restkey=REST, skipinitialspace=True)
+    for record in reader:
+        if REST in record:
+            raise InvalidOption(
+                f"{path.name}, line {reader.line_num}: more values than the header has columns; nothing was imported"
+            )
+        yield record
+
+
 def _json_record(line: str, path: Path, number: int) -> Record:
     try:
         record = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise InvalidOption(f"{path.name}, line {number}: not JSON ({error.msg}); nothing was imported") from error
+    except (json.JSONDecodeError, RecursionError) as error:
+        reason = error.msg if isinstance(error, json.JSONDecodeError) else "nested too deeply"
+        raise InvalidOption(f"{path.name}, line {number}: not JSON ({reason}); nothing was imported") from error
     if not isinstance(record, dict):
         raise InvalidOption(f"{path.name}, line {number}: a JSON object was expected; nothing was imported")
     return {
@@ -100,6 +131,8 @@ def _target(connection: Connection, backend: Backend, name: str, probe: list[Rec
 
 def _type(values: list[Any]) -> Any:
     found = {type(value) for value in values if value is not None}
+    if found == {bool}:
+        return Boolean()
     if found == {int}:
         return BigInteger().with_variant(Integer, "sqlite")
     if found and found <= {int, float}:

@@ -7,9 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, Subquery, select
-from sqlalchemy.exc import DBAPIError
 
-from dbsim.errors import DbsimError, IndexChanged, InvalidOption
+from dbsim.errors import DbsimError, IndexChanged, InvalidOption, StatementRejected
 from dbsim.hashing.signer import Signer
 from dbsim.options import IndexOptions, describe_columns
 from dbsim.search.candidates import Where
@@ -28,7 +27,7 @@ from dbsim.text.normalise import UNICODE_VERSION
 
 Text = str | Mapping[str, str]
 Result = TypeVar("Result")
-FRESH = 60.0  # seconds after which an idle index looks whether its options changed; far less than sync.KEEP
+FRESH = 2.0  # seconds after which an index looks whether its options changed; the old generation is kept much longer
 ATTEMPTS = 10
 _quiet: Progress = lambda stage, done, total: None  # noqa: E731
 
@@ -39,51 +38,54 @@ class Index:
     def __init__(self, engine: Engine, backend: Backend, record: catalogue.IndexRecord) -> None:
         self._engine = engine
         self._backend = backend
-        self._take(record)
+        self._search = self._other = self._made(record)
+        self._seen = dict.fromkeys((True, False), time.monotonic())  # by a caller's connection, by one of our own
 
-    def _take(self, record: catalogue.IndexRecord) -> None:
-        """From now on ask this generation."""
+    def _made(self, record: catalogue.IndexRecord) -> SearchEngine:
         if record.unicode_version != UNICODE_VERSION:
             raise DbsimError(
                 f"index {record.name!r} was built with Unicode {record.unicode_version}, this dbsim has "
                 f"{UNICODE_VERSION}: drop the index and create it again, or install the dbsim that built it"
             )
         signer = record.options.signer(record.secret)
-        self._search = SearchEngine(self._engine, self._backend, IndexTables(record), signer)
-        self._seen = time.monotonic()
+        return SearchEngine(self._engine, self._backend, IndexTables(record), signer)
 
-    def _reload(self, connection: Connection | None = None) -> bool:
-        """Look at the catalogue, with the caller's eyes if need be: True when the index is another one now."""
+    def _look(self, connection: Connection | None = None) -> SearchEngine:
+        """The generation the catalogue names now; a caller's transaction may see an older one, which only it uses."""
+        own = connection is None
         if connection is not None:
             record = catalogue.load(connection, self.name)
         else:
             record = read(self._engine, self._backend, lambda c: catalogue.load(c, self.name))
-        self._seen = time.monotonic()
-        if record.stamp == self._tables.record.stamp:
-            return False
-        self._take(record)
-        return True
+        self._seen[own] = time.monotonic()
+        if record.stamp == self._search.tables.record.stamp:
+            return self._search
+        if record.stamp != self._other.tables.record.stamp:
+            self._other = self._made(record)
+        if own:
+            self._search = self._other
+        return self._other
 
-    def _look_again(self, connection: Connection | None = None) -> None:
-        if time.monotonic() - self._seen > FRESH:
-            self._reload(connection)
+    def _current(self, connection: Connection | None = None) -> SearchEngine:
+        """As it was a moment ago."""
+        stale = time.monotonic() - self._seen[connection is None] > FRESH
+        return self._look(connection) if stale else self._search
 
     def _ask(self, question: Callable[[SearchEngine], Result], connection: Connection | None = None) -> Result:
         """The answer of one generation: when options changed meanwhile, the question is asked once more."""
-        self._look_again(connection)
+        engine = self._current(connection)
         for _ in range(ATTEMPTS):
             try:
-                answer = question(self._search)
+                return question(engine)
             except IndexChanged:
-                self._reload(connection)
-                continue
-            except DBAPIError as error:
-                spoilt = connection is not None and self._backend.errors_abort
-                if spoilt or not self._backend.table_is_gone(error) or not self._reload(connection):
+                engine = self._look(connection)
+            except StatementRejected:  # perhaps its table or a column of it is gone
+                before = engine
+                if connection is not None and self._backend.errors_abort:
                     raise
-                continue
-            self._seen = time.monotonic()
-            return answer
+                engine = self._look(connection)
+                if engine is before:
+                    raise
         raise IndexChanged(self.name)
 
     @property
@@ -130,9 +132,11 @@ class Index:
 
     def check(self, *, sample: int | None = None, repair: bool = False, progress: Progress = _quiet) -> Differences:
         """Recompute signatures and compare, all rows or a sample; rows still in the queue are not differences."""
+        if sample is not None and sample < 1:
+            raise InvalidOption(f"a sample of {sample} rows is not possible: use 1 or more")
         if repair:
             self.worker(progress).build()
-        self._reload()
+        self._look()
         walk = Comparison(self._engine, self._backend, self._tables, self._signer)
         walk.progress = lambda done, total: progress("checking", done, total)
         found = walk.all(repair=repair) if sample is None else walk.sample(sample, repair=repair)
@@ -208,6 +212,8 @@ class Index:
         connection: Connection | None = None,
     ) -> list[Results]:
         """A batch of searches in one statement (per 200 texts)."""
+        if isinstance(texts, str):
+            raise InvalidOption("search_many takes a list of texts; for one text use search")
 
         def question(engine: SearchEngine) -> list[Results]:
             queries = engine.sign([_by_field(engine.options, text) for text in texts]) if texts else []
@@ -233,8 +239,7 @@ class Index:
             (query,) = engine.sign([_by_field(engine.options, text)])
             return engine.match(query, _bounds(engine, threshold, limit, max_candidates), where)
 
-        self._look_again()
-        return question(self._search)
+        return question(self._current())
 
     def texts(self, keys: Sequence[Any]) -> list[str | None]:
         """The indexed text of rows of the table, in the order of the keys; None for one that is gone."""
@@ -263,7 +268,9 @@ def _by_field(options: IndexOptions, text: Text) -> str | list[str]:
         if name not in known:
             raise InvalidOption(f"index {options.name!r} has no field {name!r}; it has {describe_columns(fields)}")
     return [
-        text[field.name] if field.name in text else "\n".join(text.get(column) or "" for column in field.columns)
+        (text[field.name] or "")
+        if field.name in text
+        else "\n".join(text.get(column) or "" for column in field.columns)
         for field in fields
     ]
 

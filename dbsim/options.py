@@ -35,6 +35,8 @@ class Field:
     def __post_init__(self) -> None:
         if not self.columns:
             raise InvalidOption("a field needs at least one column")
+        if len(set(self.columns)) < len(self.columns):
+            raise InvalidOption(f"a column is named twice among {', '.join(self.columns)}: name each column once")
         if not 0 < self.weight < float("inf"):
             raise InvalidOption(f"the weight of {self.name!r} is {self.weight}, but must be a positive number")
         if self.normaliser not in PROFILES:
@@ -42,7 +44,7 @@ class Field:
         if self.unit is not None and self.unit not in UNITS:
             raise InvalidOption(f"the unit of a feature is one of {', '.join(UNITS)}, not {self.unit!r}")
         if not 0 <= self.size <= 32:
-            raise InvalidOption(f"{self.size} {self.unit} in a row is out of range: use 1 to 32")
+            raise InvalidOption(f"{self.size} {self.unit or 'tokens'} in a row is out of range: use 1 to 32")
         if self.bits and (self.bits < 64 or self.bits > 65536 or self.bits & (self.bits - 1)):
             raise InvalidOption(f"a filter of {self.bits} bits is not possible: use a power of two from 64 to 65536")
         if self.sample & (self.sample - 1):
@@ -133,7 +135,7 @@ class IndexOptions:
         found = []
         for name in ("table", "schema", "family", "threshold", "recall", "rows", "keys", "triggers"):
             mine, theirs = getattr(self, name), getattr(asked, name)
-            if name in given and theirs and mine != theirs:
+            if name in given and theirs is not None and mine != theirs:
                 found.append(f"{name} is {mine!r}, not {theirs!r}")
         return found + self._field_differences(asked)
 

@@ -9,7 +9,7 @@ from dbsim.cli.common import database_argument, opened, progress_bar
 
 @click.command("import")
 @database_argument
-@click.argument("file", type=click.Path(exists=True, dir_okay=False))
+@click.argument("file")
 @click.option("--table", help="Where to; made from the file's columns if it is not there.  [default: dbsim_document]")
 @click.option("--text", "text_column", help="The file's text column, for dbsim_document.  [default: text]")
 def import_command(db: str, file: str, table: str | None, text_column: str | None) -> None:

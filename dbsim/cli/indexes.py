@@ -65,10 +65,13 @@ def fields_of(columns: tuple[str, ...], common: dict[str, Any]) -> list[Field]:
 def _field_options(options: dict[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for unit in ("words", "characters"):
-        if options.get(unit):
+        if options.get(unit) is not None:
             if "unit" in found:
                 raise InvalidOption("give words or characters, not both")
-            found |= {"unit": unit, "size": _integer(unit, options[unit])}
+            size = _integer(unit, options[unit])
+            if size < 1:
+                raise InvalidOption(f"{size} {unit} in a row is out of range: use 1 to 32")
+            found |= {"unit": unit, "size": size}
     if options.get("normaliser"):
         found["normaliser"] = options["normaliser"]
     if options.get("bits"):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dbsim.text.arithmetic import Hashes, combine
+from dbsim.text.arithmetic import Hashes, combine_rows
 
 MAX_KEYS = 24  # index columns: more of them cost more to write than they save in candidates (design, section 11)
 LIMIT_KEYS = 64  # for thresholds so low that even one row per key needs more
@@ -64,5 +64,4 @@ def band(signature: Hashes, plan: Plan) -> NDArray[np.int64]:
     rows = signature.reshape(-1, plan.rows)
     if plan.rows == 1:
         return rows.reshape(-1, plan.keys).astype(np.int64)
-    combined = combine([np.ascontiguousarray(rows[:, row]) for row in range(plan.rows)])
-    return combined.reshape(-1, plan.keys).astype(np.int64)
+    return combine_rows(rows).reshape(-1, plan.keys).astype(np.int64)

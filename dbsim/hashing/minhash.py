@@ -34,21 +34,24 @@ def signature(features: Features, positions: int) -> Hashes:
 
 def _densify(minima: Hashes) -> None:
     filled = minima != EMPTY
-    rows, columns = np.nonzero(~filled & filled.any(axis=1, keepdims=True))
-    if not len(rows):
+    empty = np.flatnonzero(~filled & filled.any(axis=1, keepdims=True))
+    if not len(empty):
         return
     donors = donor_order(minima.shape[1])
-    source = minima.copy()
+    column = empty % minima.shape[1]
+    start = empty - column  # of the document
+    flat, filled = minima.reshape(-1), filled.reshape(-1)
     for attempt in range(QUICK_ATTEMPTS):  # most empty parts of a long text find a donor at once …
-        donor = donors[columns, attempt % donors.shape[1]]
-        found = filled[rows, donor]
-        minima[rows[found], columns[found]] = source[rows[found], donor[found]]
-        rows, columns = rows[~found], columns[~found]
-    for start in range(0, len(rows), CHUNK):  # … those of a short text look through the whole order
-        row, column = rows[start : start + CHUNK], columns[start : start + CHUNK]
-        order = donors[column]
-        first = filled[row[:, None], order].argmax(axis=1)
-        minima[row, column] = source[row, order[np.arange(len(row)), first]]
+        donor = start + donors[column, attempt % donors.shape[1]]
+        found = filled[donor]
+        flat[empty[found]] = flat[donor[found]]
+        left = ~found
+        empty, column, start = empty[left], column[left], start[left]
+    for first in range(0, len(empty), CHUNK):  # … those of a short text look through the whole order
+        part = slice(first, first + CHUNK)
+        order = start[part, None] + donors[column[part]]
+        place = filled[order].argmax(axis=1)
+        flat[empty[part]] = flat[order[np.arange(len(order)), place]]
 
 
 @lru_cache(maxsize=32)

@@ -17,7 +17,7 @@ from dbsim.options import IndexOptions
 from dbsim.store import catalogue, schema, versions
 from dbsim.store.alter import generation_for
 from dbsim.store.backend import Backend, backend_named
-from dbsim.store.create import find_source, new_record, resolved, same_exists
+from dbsim.store.create import find_source, new_record, require_free, resolved, same_exists
 from dbsim.store.definition import TableHook, alter_statements, create_statements, drop_statements, run
 from dbsim.store.source import PrimaryKey, Source
 from dbsim.store.versions import BASE
@@ -120,6 +120,7 @@ def _new_or_there(
         raise InvalidOption(f"the primary key of {options.table!r} is {there}: write it so in primary_key=…")
     if same_exists(connection, options, OPTIONS):
         return catalogue.load(connection, options.name)
+    require_free(connection, options.name)
     return new_record(resolved(connection, backend, options, source), key or source.primary_key, secret)
 
 

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
+from typing import Any, cast
 
-from sqlalchemy import Connection, Engine, Select, Subquery, select
+from sqlalchemy import BindParameter, Connection, Engine, Select, Subquery, bindparam, select
+from sqlalchemy.sql.visitors import replacement_traverse
 
 from dbsim.errors import IndexChanged, InvalidOption, UnknownKey
 from dbsim.hashing.signer import Signer
 from dbsim.options import IndexOptions
-from dbsim.search.candidates import Statements, Where, many_parameters, parameters, self_parameters
+from dbsim.search.candidates import Statements, Where, bound_parameters, many_parameters, parameters, self_parameters
 from dbsim.search.query import Query
 from dbsim.search.results import Hit, Results
 from dbsim.store.backend import Backend
-from dbsim.store.catalogue import READY
+from dbsim.store.catalogue import READY, is_ready
 from dbsim.store.reading import among, chunks, key_columns, source_rows, texts
 from dbsim.store.source import Key, Texts, public_key
 from dbsim.store.tables import IndexTables
@@ -62,6 +64,7 @@ class SearchEngine:
     tables: IndexTables
     signer: Signer
     _compiled: dict[Any, Compiled] = field(default_factory=dict)
+    _filled: bool = False
 
     @property
     def options(self) -> IndexOptions:
@@ -78,12 +81,12 @@ class SearchEngine:
         return Query.of(self.signer.sign(columns))
 
     def search(self, query: Query | None, bounds: Bounds, where: Where, connection: Connection | None) -> Results:
-        return self._run(query, bounds, where, connection, None)
+        return self._run(query, bounds, where, connection, stamped=connection is not None)
 
     def similar(self, key: Key, bounds: Bounds, where: Where, connection: Connection | None) -> Results:
         with searching(self.engine, self.backend, connection) as own:
             query = self.query_of(own, key)
-            return self._run(query, bounds, where, own, key)
+            return self._run(query, bounds, where, own, key, stamped=connection is not None)
 
     def search_many(
         self, queries: Sequence[Query | None], bounds: Bounds, connection: Connection | None
@@ -92,23 +95,19 @@ class SearchEngine:
         compiled = self._compile("many", self.statements.search_many)
         with searching(self.engine, self.backend, connection) as own:
             for start in range(0, len(queries), BATCH):
-                values = {
-                    "queries": many_parameters(
-                        self.tables.record.options, queries[start : start + BATCH], bounds.threshold
-                    ),
-                    "threshold": bounds.threshold,
-                    "hits": bounds.limit,
-                    "ranked": bounds.max_candidates,
-                }
+                some = queries[start : start + BATCH]
+                values = bound_parameters(bounds.threshold, bounds.limit, bounds.max_candidates)
+                values["queries"] = many_parameters(self.tables.record.options, some, bounds.threshold)
                 rows = self._execute(own, compiled, values)
-                self._require_current([row[1] for row in rows])
+                complete = self._state(rows)
+                for result in found[start : start + BATCH]:
+                    result.complete = complete
                 for _, _, number, candidates, score, *key in rows:
                     if number is None:  # none of the queries has a candidate
                         continue
                     result = found[start + number]
-                    result.complete = rows[0][0] == READY
                     result.candidates = min(candidates, bounds.max_candidates)
-                    result.cut = candidates > bounds.max_candidates
+                    result.cut = candidates >= bounds.max_candidates
                     if score is not None:
                         result.append(Hit(public_key(self.tables.key_names, tuple(key)), score))
         return found
@@ -117,10 +116,13 @@ class SearchEngine:
         """Key columns and score as a selectable to join with."""
         candidates = self.statements.candidates(where).limit(bounds.max_candidates).subquery("candidates")
         ranked = self.statements.ranked(candidates)
-        nothing = Query((None,) * self.tables.record.options.keys, (None,), (0,))  # type: ignore[arg-type]
+        options, columns = self.tables.record.options, ranked.selected_columns
+        fields = len(options.fields)
+        nothing = Query((None,) * options.keys, (None,) * fields, (0,) * fields)  # type: ignore[arg-type]
         values = self._values(query or nothing, bounds)
-        ordered = ranked.order_by(ranked.selected_columns[self.tables.names.score].desc()).limit(bounds.limit)
-        return ordered.params(values).subquery("dbsim_match")
+        best_first = [columns[self.tables.names.score].desc(), *(columns[name] for name in self.tables.key_names)]
+        ordered = ranked.order_by(*best_first).limit(bounds.limit)
+        return cast(Subquery, replacement_traverse(ordered.subquery(), {}, partial(_bound, values)))
 
     def query_of(self, connection: Connection, key: Key) -> Query | None:
         """The stored signature of a row; of one not indexed yet, its text."""
@@ -155,30 +157,46 @@ class SearchEngine:
         return Query(query.keys, bits, query.counts)
 
     def _run(
-        self, query: Query | None, bounds: Bounds, where: Where, connection: Connection | None, key: Key | None
+        self,
+        query: Query | None,
+        bounds: Bounds,
+        where: Where,
+        connection: Connection | None,
+        key: Key | None = None,
+        *,
+        stamped: bool,
     ) -> Results:
         if query is None:
             return Results()
         values = self._values(query, bounds) | (self_parameters(key) if key else {})
-        without_key = key is not None
+        build = self.statements.search_stamped if stamped else self.statements.search
         with searching(self.engine, self.backend, connection) as own:
+            complete = stamped or self._is_complete(own)
             if where is None or isinstance(where, str):
-                compiled = self._compile(
-                    (where, without_key), lambda: self.statements.search(where, without_key=without_key)
+                shape = (where, key is not None, stamped)
+                rows = self._execute(
+                    own, self._compile(shape, lambda: build(where, without_key=key is not None)), values
                 )
-                rows = self._execute(own, compiled, values)
             else:
-                rows = own.execute(self.statements.search(where, without_key=without_key), values).all()
-        self._require_current([row[2] for row in rows])
-        return self._results([tuple(row) for row in rows], bounds)
+                rows = own.execute(build(where, without_key=key is not None), values).all()
+        if stamped:
+            complete = self._state(rows)
+            rows = [row[2:] for row in rows if row[2] is not None]
+        return self._results([tuple(row) for row in rows], bounds, complete)
 
     def _execute(self, connection: Connection, compiled: Compiled, values: dict[str, Any]) -> Sequence[Any]:
         return connection.exec_driver_sql(compiled.sql, compiled.arguments(values)).all()
 
-    def _require_current(self, stamps: Sequence[str]) -> None:
-        """The stamp was read by the same statement as the hits, so both belong to one state of the database."""
-        if not stamps or stamps[0] != self.tables.record.stamp:
+    def _is_complete(self, connection: Connection) -> bool:
+        """Whether the first filling is over; once it is, it stays so and is not asked again."""
+        self._filled = self._filled or is_ready(connection, self.tables.record.name)
+        return self._filled
+
+    def _state(self, rows: Sequence[Any]) -> bool:
+        """Whether the index is filled; IndexChanged when it is not the one that these rows were asked for."""
+        if not rows or rows[0][1] != self.tables.record.stamp:
             raise IndexChanged(self.tables.record.name)
+        return bool(rows[0][0] == READY)
 
     def _values(self, query: Query, bounds: Bounds) -> dict[str, Any]:
         return parameters(
@@ -190,15 +208,16 @@ class SearchEngine:
             max_candidates=bounds.max_candidates,
         )
 
-    def _results(self, rows: Sequence[tuple[Any, ...]], bounds: Bounds) -> Results:
-        width = len(self.tables.key_names)
+    def _results(self, rows: Sequence[tuple[Any, ...]], bounds: Bounds, complete: bool) -> Results:
+        names = self.tables.key_names
         results = Results(
-            Hit(public_key(self.tables.key_names, row[3 : 3 + width]), row[-1]) for row in rows if row[-1] is not None
+            Hit(public_key(names, row[1:-1]), row[-1])
+            for row in rows
+            if row[-1] is not None and row[-1] >= bounds.threshold
         )
-        if rows:
-            results.candidates = rows[0][0]
-            results.cut = results.candidates >= bounds.max_candidates
-            results.complete = rows[0][1] == READY
+        results.complete = complete
+        results.candidates = rows[0][0] if rows else 0
+        results.cut = results.candidates >= bounds.max_candidates
         return results
 
     def _compile(self, shape: Any, build: Any) -> Compiled:
@@ -212,3 +231,10 @@ class SearchEngine:
                 self._compiled.clear()
             self._compiled[shape] = found
         return found
+
+
+def _bound(values: dict[str, Any], element: Any, **_: object) -> Any:
+    """A parameter with its value and a name of its own, so that several matches can stand in one statement."""
+    if isinstance(element, BindParameter) and element.key in values:
+        return bindparam(element.key, values[element.key], element.type, unique=True)
+    return None

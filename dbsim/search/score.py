@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, case, func, literal_column
+from sqlalchemy import ColumnElement, Double, and_, case, cast, func, literal_column
 
 from dbsim.options import IndexOptions
 from dbsim.store.backend import Backend
@@ -24,11 +24,16 @@ def score(
     if len(parts) == 1:
         _, both, value = parts[0]
         return case((both, value))
-    zero: ColumnElement[float] = literal_column("0.0")
+    zero = _number(0.0)
     total: ColumnElement[float] = zero
     weight: ColumnElement[float] = zero
     for share, both, value in parts:
-        number: ColumnElement[float] = literal_column(repr(float(share)))
+        number = _number(share)
         total = total + case((both, number * value), else_=zero)
         weight = weight + case((both, number), else_=zero)
-    return total / func.nullif(weight, zero)
+    return total / func.nullif(weight, zero, type_=Double)
+
+
+def _number(value: float) -> ColumnElement[float]:
+    """In binary, on PostgreSQL too, where 0.1 is a decimal: so 0.1 + 0.2 has the same last bit on every engine."""
+    return cast(literal_column(repr(float(value))), Double)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import Any, Protocol
 
 from sqlalchemy import ColumnElement, Connection, Dialect, Engine, FromClause
@@ -11,6 +12,12 @@ from dbsim.errors import DbsimError
 from dbsim.hashing.signer import Signatures
 from dbsim.store.source import Key, Source
 from dbsim.store.tables import IndexTables
+
+DRIVERS = {"sqlite": "pysqlite", "postgresql": "psycopg"}
+GONE = (
+    "a table or column is not there ({}): check the condition; "
+    "if the indexed table has changed, drop the index and create it again"
+)
 
 
 class Backend(Protocol):
@@ -66,6 +73,9 @@ class Backend(Protocol):
         """Sleep until the application writes, or for so long."""
 
     # ── transactions ──
+    def open(self, engine: Engine) -> Connection:
+        """A connection for reading or writing in transactions, whatever the engine is set to."""
+
     def begin(self, connection: Connection) -> None:
         """Start a writing transaction that reads all rows and sees what is committed while it runs."""
 
@@ -74,9 +84,6 @@ class Backend(Protocol):
 
     def lock_keys(self, connection: Connection, tables: IndexTables, keys: Iterable[Key]) -> None:
         """Keep other workers away from these documents until the transaction ends; never the application."""
-
-    def table_is_gone(self, error: BaseException) -> bool:
-        """Whether a statement failed because its table does not exist."""
 
     def transient(self, error: BaseException) -> bool:
         """Whether the same transaction may succeed when tried again."""
@@ -120,15 +127,28 @@ class Backend(Protocol):
 
 def backend_of(engine: Engine | Connection) -> Backend:
     """The implementation for an engine's dialect."""
-    return backend_named(engine.dialect.name)
+    known, dialect = _backends(), engine.dialect
+    if dialect.name in known and dialect.driver != DRIVERS[dialect.name]:
+        driver = DRIVERS[dialect.name]
+        raise DbsimError(
+            f"dbsim works with the driver {driver}, not with {dialect.driver}: "
+            f"give it an engine of its own, create_engine('{dialect.name}+{driver}://…')"
+        )
+    return backend_named(dialect.name)
 
 
 def backend_named(dialect: str) -> Backend:
-    """The implementation by the dialect's name."""
-    from dbsim.store.postgresql import PostgreSQL
-    from dbsim.store.sqlite import SQLite
-
-    known: dict[str, Backend] = {"sqlite": SQLite(), "postgresql": PostgreSQL()}
+    """The implementation by the dialect's name, for migrations, where any driver will do."""
+    known = _backends()
     if dialect not in known:
         raise DbsimError(f"dbsim works on SQLite and PostgreSQL, not on {dialect}")
     return known[dialect]
+
+
+@cache
+def _backends() -> dict[str, Backend]:
+    """One object each, so that opening the same engine again finds its listener there."""
+    from dbsim.store.postgresql import PostgreSQL
+    from dbsim.store.sqlite import SQLite
+
+    return {"sqlite": SQLite(), "postgresql": PostgreSQL()}

@@ -88,6 +88,7 @@ cardinality_table = Table(
     Column("estimate", Double, nullable=False),
 )
 
+DERIVED = re.compile(r"_(queue|fingerprint|pkey|k\d+|g\d+)$")  # dbsim_a_k0 belongs to index a
 FILLING, READY = "filling", "ready"
 RESERVED = {name.removeprefix("dbsim_") for name in metadata.tables} | {"version", "status"}
 
@@ -117,7 +118,7 @@ class IndexRecord:
 
 def check_name(name: str) -> None:
     """Refuse names whose tables would be taken for dbsim's own or another index's."""
-    if not name or name in RESERVED or name.endswith("_queue") or re.search(r"_g\d+$", name):
+    if not name or name.lower() in RESERVED or DERIVED.search(name.lower()):
         raise InvalidOption(f"an index cannot be called {name!r}: dbsim needs that name itself, choose another")
     if "\0" in name:
         raise InvalidOption("an index name cannot contain a NUL character")
@@ -151,6 +152,10 @@ def generations(connection: Connection, name: str, *, lock: bool = False) -> lis
         return []
     current = _record(rows[0])
     return [current, *(_beside(current, row) for row in rows if row.beside_generation is not None)]
+
+
+def is_ready(connection: Connection, name: str) -> bool:
+    return connection.scalar(select(index_table.c.state).where(index_table.c.name == name)) == READY
 
 
 def names(connection: Connection) -> list[str]:

@@ -7,17 +7,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Connection, Engine, inspect
 
-from dbsim.errors import IndexExists, UnknownName
+from dbsim.errors import IndexExists, InvalidOption, UnknownName
 from dbsim.hashing.bloom import choose_size
 from dbsim.options import Field, IndexOptions
 from dbsim.store import catalogue
 from dbsim.store.backend import Backend
 from dbsim.store.definition import TableHook, create_statements, drop_statements, run
 from dbsim.store.reading import key_columns, source_rows, texts
+from dbsim.store.schema import alone
 from dbsim.store.source import PrimaryKey, Source
-from dbsim.store.tables import IndexTables
+from dbsim.store.tables import IndexTables, queue_name, signatures_name
 from dbsim.store.transactions import read, write
 from dbsim.text.normalise import UNICODE_VERSION
 from dbsim.text.tokens import TokenHasher
@@ -44,12 +45,15 @@ def create(
     options = read(engine, backend, lambda c: resolved(c, backend, asked, source))
     record = new_record(options, source.primary_key, secret or secrets.token_bytes(16))
 
-    def work(connection: Connection) -> None:
+    def work(connection: Connection) -> bool:
+        alone(connection)
+        if same_exists(connection, asked, given):  # made by somebody else since we looked
+            return False
+        require_free(connection, asked.name)
         run(connection, create_statements(backend, record, after_create_table))
-        same_exists(connection, asked, given)  # another one may have been quicker
+        return True
 
-    write(engine, backend, work)
-    return True
+    return write(engine, backend, work)
 
 
 def drop(engine: Engine, backend: Backend, name: str) -> None:
@@ -73,6 +77,13 @@ def find_source(connection: Connection, backend: Backend, table: str, schema: st
         shown = [name for name in backend.table_names(connection) if not name.startswith(("dbsim_", "sqlite_"))]
         raise UnknownName("table", table if schema is None else f"{schema}.{table}", shown)
     return found
+
+
+def require_free(connection: Connection, name: str) -> None:
+    """A table of the application's that has the name of one of the index's is neither used nor replaced."""
+    for table in (signatures_name(name, 1), queue_name(name)):
+        if inspect(connection).has_table(table):
+            raise InvalidOption(f"there is a table {table!r} already: choose another name for the index")
 
 
 def same_exists(connection: Connection, asked: IndexOptions, given: Sequence[str]) -> bool:

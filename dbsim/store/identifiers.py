@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 
 LIMIT = 63  # PostgreSQL cuts longer names silently, and two names cut to the same one collide
 
@@ -27,9 +28,15 @@ def literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def dollar_quoted(text: str) -> str:
-    """A PostgreSQL string that needs no escapes; the tag is one that the text does not contain."""
-    tag = "$dbsim$"
-    while tag in text:
+def dollar_tag(parts: Iterable[str]) -> str:
+    """A quotation mark for a function's body ($dbsim$) that none of these parts contains."""
+    tag, body = "$dbsim$", "\n".join(parts)
+    while tag in body:
         tag = tag[:-1] + "_$"
+    return tag
+
+
+def dollar_quoted(text: str) -> str:
+    """A PostgreSQL string that needs no escapes."""
+    tag = dollar_tag([text])
     return f"{tag}\n{text.strip()}\n{tag}"

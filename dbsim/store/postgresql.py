@@ -31,11 +31,12 @@ from sqlalchemy.dialects.postgresql import BIT
 from sqlalchemy.dialects.postgresql.base import PGDialect
 from sqlalchemy.exc import DBAPIError
 
-from dbsim.errors import DatabaseUnavailable, DbsimError
+from dbsim.errors import DatabaseUnavailable, DbsimError, InvalidOption, StatementRejected
 from dbsim.hashing.bloom import ROUNDING
 from dbsim.hashing.signer import Signatures
 from dbsim.resources import sql
 from dbsim.store import catalogue
+from dbsim.store.backend import GONE
 from dbsim.store.binary_copy import binary_rows
 from dbsim.store.identifiers import literal, quote
 from dbsim.store.postgresql_triggers import channel, create_triggers, drop_triggers, events
@@ -43,6 +44,8 @@ from dbsim.store.source import Key, Source, Unindexable
 from dbsim.store.tables import IndexTables
 
 BPCHAROID, TEXTOID = 1042, 25  # char(n), text
+CONNECTION_FAILED = "08006"  # psycopg gives no code for a connection that broke or was refused
+NOT_SENDABLE = "22000"  # nor for a value that it cannot send: a NUL character, an unknown type
 STRIPES = 64  # locks per index: documents share them, so that a batch never fills the server's lock table
 RAW = {"no_parameters": True}  # a percent sign in a name is not a placeholder
 # A search allocates some 0.7 MB in the server (27 kB an index scan). In many a connection glibc gives them back to the
@@ -204,6 +207,10 @@ class PostgreSQL:
                 self._run(connection, "UNLISTEN *")
 
     # ── transactions ──
+    def open(self, engine: Engine) -> Connection:
+        # an application's engine may be set to AUTOCOMMIT, in which no transaction would be one
+        return engine.connect().execution_options(isolation_level="READ COMMITTED")
+
     def begin(self, connection: Connection) -> None:
         # set before the transaction's first statement: after a lock is granted the next read must see the newest rows
         self._run(connection, "SET TRANSACTION ISOLATION LEVEL READ COMMITTED READ WRITE")
@@ -221,9 +228,6 @@ class PostgreSQL:
             {"space": space, "stripes": stripes},
         )
 
-    def table_is_gone(self, error: BaseException) -> bool:
-        return _state(error) == "42P01"
-
     def transient(self, error: BaseException) -> bool:
         state = _state(error)
         # serialization failure, deadlock, lock timeout, shutdown and restart, lost connection
@@ -240,11 +244,11 @@ class PostgreSQL:
             return DatabaseUnavailable(f"the database role lacks a right ({detail}): grant it and try again")
         if state in ("53100", "53200", "53300"):
             return DatabaseUnavailable(f"the server is out of resources ({detail}): nothing was lost, try again later")
+        if state in ("28P01", "28000", "3D000") or (state == CONNECTION_FAILED and "FATAL:" in detail):
+            return DatabaseUnavailable(f"the server refuses the connection ({detail}): check the URL")
         if state.startswith(("08", "57P")):
             return DatabaseUnavailable(f"the server cannot be reached ({detail}): check that it runs and try again")
-        if state in ("28P01", "28000", "3D000"):
-            return DatabaseUnavailable(f"the server refuses the connection ({detail}): check the URL")
-        return None
+        return _explain_statement(state, detail)
 
     # ── signatures ──
     def insert(self, connection: Connection, tables: IndexTables, keys: Sequence[Key], rows: Signatures) -> None:
@@ -354,9 +358,21 @@ def _estimate(count: ColumnElement[Any], size: int) -> ColumnElement[Any]:
     return func.round(scaled, type_=Double) / number(float(ROUNDING))
 
 
+def _explain_statement(state: str, detail: str) -> DbsimError | None:
+    if state in ("42P01", "42703"):
+        return StatementRejected(GONE.format(detail))
+    if state in ("42883", "42804", "42846") or state.startswith("22"):
+        return InvalidOption(f"a value does not fit its column ({detail})")
+    if state == "42601":
+        return StatementRejected(f"the condition is not SQL that the database understands ({detail})")
+    return None
+
+
 def _state(error: BaseException) -> str | None:
     original = error.orig if isinstance(error, DBAPIError) else error
     state = getattr(original, "sqlstate", None)
     if state is None and isinstance(original, psycopg.OperationalError):
-        return "08006"  # a connection that broke or was refused carries no code
+        return CONNECTION_FAILED
+    if state is None and isinstance(original, psycopg.DataError | psycopg.ProgrammingError):
+        return NOT_SENDABLE
     return state if isinstance(state, str) else None

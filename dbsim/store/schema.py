@@ -52,9 +52,8 @@ def upgrade(engine: Engine, backend: Backend, to: str | None = None) -> str:
 
     def work(connection: Connection) -> str:
         alone(connection)
-        found = version(connection) or BASE
-        if found == BASE or found in versions.VERSIONS:
-            versions.upgrade(operations(connection), found, to or versions.current())
+        found = _known(version(connection))
+        versions.upgrade(operations(connection), found, to or versions.current())
         return version(connection) or ""
 
     return write(engine, backend, work)
@@ -65,8 +64,8 @@ def downgrade(engine: Engine, backend: Backend, to: str = BASE) -> None:
 
     def work(connection: Connection) -> None:
         alone(connection)
-        found = version(connection)
-        if found is None:
+        found = _known(version(connection))
+        if found == BASE:
             return
         left = catalogue.names(connection)
         if left and to == BASE:
@@ -74,6 +73,15 @@ def downgrade(engine: Engine, backend: Backend, to: str = BASE) -> None:
         versions.downgrade(operations(connection), found, to)
 
     write(engine, backend, work)
+
+
+def _known(found: str | None) -> str:
+    if found is not None and found not in versions.VERSIONS:
+        raise SchemaOutdated(
+            f"dbsim's tables are of version {found}, which this dbsim ({versions.current()}) does not know: "
+            f"install the dbsim that made them"
+        )
+    return found or BASE
 
 
 def operations(connection: Connection) -> Operations:

@@ -25,10 +25,11 @@ from sqlalchemy import (
 from sqlalchemy.dialects.sqlite.base import SQLiteDialect
 from sqlalchemy.exc import DBAPIError
 
-from dbsim.errors import DatabaseUnavailable, DbsimError
+from dbsim.errors import DatabaseUnavailable, DbsimError, InvalidOption, StatementRejected
 from dbsim.hashing.bloom import jaccard
 from dbsim.hashing.signer import Signatures
 from dbsim.resources import sql
+from dbsim.store.backend import GONE
 from dbsim.store.identifiers import identifier, quote
 from dbsim.store.source import Key, Source, Unindexable
 from dbsim.store.tables import IndexTables
@@ -175,9 +176,13 @@ class SQLite:
         time.sleep(min(POLL_SECONDS, seconds))
 
     # ── transactions ──
+    def open(self, engine: Engine) -> Connection:
+        return engine.connect()
+
     def begin(self, connection: Connection) -> None:
         raw = connection.connection.dbapi_connection
         assert isinstance(raw, sqlite3.Connection)
+        connection.begin()
         if raw.in_transaction:  # the application's engine emits a plain BEGIN, which would fail when it comes to write
             connection.exec_driver_sql("ROLLBACK")
         connection.exec_driver_sql("BEGIN IMMEDIATE")
@@ -187,9 +192,6 @@ class SQLite:
 
     def lock_keys(self, connection: Connection, tables: IndexTables, keys: Iterable[Key]) -> None:
         """BEGIN IMMEDIATE already keeps every other writer away."""
-
-    def table_is_gone(self, error: BaseException) -> bool:
-        return _code(error) == sqlite3.SQLITE_ERROR and "no such table" in str(error)
 
     def transient(self, error: BaseException) -> bool:
         code = _code(error)
@@ -207,8 +209,9 @@ class SQLite:
             sqlite3.SQLITE_CORRUPT: "the database file is damaged: run PRAGMA integrity_check and restore a backup",
             sqlite3.SQLITE_IOERR: "the disk reports an error: nothing was lost, check the disk and try again",
         }
-        sentence = sentences.get(code & 0xFF) if code is not None else None
-        return DatabaseUnavailable(sentence) if sentence else None
+        if code is not None and code & 0xFF in sentences:
+            return DatabaseUnavailable(sentences[code & 0xFF])
+        return _explain_statement(str(error.orig if isinstance(error, DBAPIError) else error))
 
     # ── signatures ──
     def insert(self, connection: Connection, tables: IndexTables, keys: Sequence[Key], rows: Signatures) -> None:
@@ -265,6 +268,18 @@ def _jaccard(
         other_bits = bytes.fromhex(other_bits[1:])
     both = (int.from_bytes(bits) & int.from_bytes(other_bits)).bit_count()
     return jaccard(count, other_count, both, size)
+
+
+def _explain_statement(detail: str) -> DbsimError | None:
+    """SQLite has one code for every mistake in a statement."""
+    detail = detail.split("\n")[0]
+    if detail.startswith(("no such table", "no such column")):
+        return StatementRejected(GONE.format(detail))
+    if detail.startswith(("Error binding parameter", "datatype mismatch")):
+        return InvalidOption(f"a value does not fit its column ({detail})")
+    if any(part in detail for part in ("syntax error", "unrecognized token", "incomplete input", "null character")):
+        return StatementRejected(f"the condition is not SQL that the database understands ({detail})")
+    return None
 
 
 def _code(error: BaseException) -> int | None:

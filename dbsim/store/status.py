@@ -64,7 +64,13 @@ def status(connection: Connection, backend: Backend, tables: IndexTables, descri
     )
     found = catalogue.generations(connection, record.name)
     wanted = target(found)
-    rows = connection.scalar(select(func.count()).select_from(tables.source)) or 0
+    source = backend.describe(connection, options.table, options.schema)
+    rows = _count_rows(connection, tables) if source is not None else 0
+    problems = _problems(connection, backend, tables, fill)
+    gone = [name for name in (*tables.key_names, *options.columns) if source is None or name not in source.columns]
+    if gone:
+        what = "the table" if source is None else f"column {', '.join(map(repr, gone))}"
+        problems.append(f"{what} is gone: rename it back, or drop the index and create it again")
     return Status(
         index=record.name,
         table=options.table if options.schema is None else f"{options.schema}.{options.table}",
@@ -84,7 +90,7 @@ def status(connection: Connection, backend: Backend, tables: IndexTables, descri
         fill=fill,
         change=None if wanted is None or wanted is found[0] else _change(connection, wanted, record, rows),
         kept=tuple(other.generation for other in found[1:] if other is not wanted),
-        problems=tuple(_problems(connection, backend, tables, fill)),
+        problems=tuple(problems),
     )
 
 
@@ -100,6 +106,10 @@ def _change(
         "rows": rows,
         "options": old.options.changes(new.options),
     }
+
+
+def _count_rows(connection: Connection, tables: IndexTables) -> int:
+    return connection.scalar(select(func.count()).select_from(tables.source)) or 0
 
 
 def _mean_count(count: Any) -> Any:

@@ -21,6 +21,7 @@ from dbsim.store.definition import drop_table, run
 from dbsim.store.filling import Filling, Progress, target
 from dbsim.store.refresh import refresh, rehearse
 from dbsim.store.rehearsal import Rehearsal
+from dbsim.store.schema import alone
 from dbsim.store.tables import IndexTables
 from dbsim.store.transactions import read, write
 
@@ -96,6 +97,9 @@ class Worker:
         return missing
 
     def _install(self, connection: Connection) -> None:
+        alone(connection)
+        if not self.backend.missing_triggers(connection, self.tables):  # another worker was quicker
+            return
         run(connection, self.backend.create_triggers(self.tables))
         connection.execute(insert(self.tables.queue).values({}))
 

@@ -11,17 +11,21 @@ from typing import TypeVar
 from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError
 
+from dbsim.errors import InvalidOption
 from dbsim.store.backend import Backend
 
 Result = TypeVar("Result")
 PATIENCE = 60.0  # seconds of busy, deadlocked or restarting database before the user is told
+UNSENDABLE = (UnicodeEncodeError, OverflowError)  # lone surrogates; numbers beyond 64 bits on SQLite
 
 
-def write(engine: Engine, backend: Backend, work: Callable[[Connection], Result], patience: float = PATIENCE) -> Result:
+def write(
+    engine: Engine, backend: Backend, work: Callable[[Connection], Result], patience: float | None = None
+) -> Result:
     """All of `work` in one transaction, or nothing."""
 
     def attempt() -> Result:
-        with engine.connect() as connection:
+        with backend.open(engine) as connection:
             backend.begin(connection)
             result = work(connection)
             connection.commit()
@@ -30,19 +34,21 @@ def write(engine: Engine, backend: Backend, work: Callable[[Connection], Result]
     return persistently(backend, attempt, patience)
 
 
-def read(engine: Engine, backend: Backend, work: Callable[[Connection], Result], patience: float = PATIENCE) -> Result:
+def read(
+    engine: Engine, backend: Backend, work: Callable[[Connection], Result], patience: float | None = None
+) -> Result:
     """`work` without a write lock that an application could wait for."""
 
     def attempt() -> Result:
-        with engine.connect() as connection:
+        with backend.open(engine) as connection:
             return work(connection)
 
     return persistently(backend, attempt, patience)
 
 
-def persistently(backend: Backend, attempt: Callable[[], Result], patience: float) -> Result:
+def persistently(backend: Backend, attempt: Callable[[], Result], patience: float | None) -> Result:
     """Deadlock, serialization, busy and lost connection are tried again, other errors explained."""
-    deadline = time.monotonic() + patience
+    deadline = time.monotonic() + (PATIENCE if patience is None else patience)
     pause = 0.01
     while True:
         try:
@@ -50,6 +56,8 @@ def persistently(backend: Backend, attempt: Callable[[], Result], patience: floa
         except DBAPIError as error:
             if not backend.transient(error) or time.monotonic() > deadline:
                 raise backend.explain(error) or error from error
+        except UNSENDABLE as error:
+            raise InvalidOption(f"the database cannot take a name or value: {error}") from error
         time.sleep(pause * (0.5 + random.random()))
         pause = min(pause * 2, 1.0)
 
@@ -67,3 +75,5 @@ def searching(engine: Engine, backend: Backend, connection: Connection | None = 
                 yield own
     except DBAPIError as error:
         raise backend.explain(error) or error from error
+    except UNSENDABLE as error:
+        raise InvalidOption(f"the database cannot take a name or value: {error}") from error

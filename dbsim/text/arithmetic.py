@@ -1,8 +1,9 @@
-"""Combine 62-bit hashes into one 62-bit hash: list[uint64 array] → uint64 array.
+"""Combine 62-bit hashes into one 62-bit hash: uint64 arrays → uint64 array.
 
 A hash is two lanes of 31 bits. Every intermediate number stays below 2⁶³, so that PostgreSQL's bigint, which raises
 an error on overflow, can compute the identical value; two lanes because 31 bits alone would make unrelated
-documents collide by chance in a table of millions.
+documents collide by chance in a table of millions. Both lanes are computed in one array of two rows: for the few
+features of a single query numpy's calls are what takes the time.
 """
 
 from __future__ import annotations
@@ -27,17 +28,38 @@ _SHIFT = np.uint64(LANE)
 
 def combine(columns: Sequence[Hashes]) -> Hashes:
     """One hash of the sequence columns[0][i], columns[1][i], …, for every i; the order matters."""
-    size = len(columns[0])
-    result = np.empty(size, np.uint64)
-    for start in range(0, size, BLOCK):
-        # both lanes in one array: for the few features of a single query numpy's calls are what takes the time
-        lanes = mix(_polynomial([_lanes(column[start : start + BLOCK]) for column in columns]))
-        np.bitwise_or(lanes[0] << _SHIFT, lanes[1], out=result[start : start + BLOCK])
+    result = np.empty(len(columns[0]), np.uint64)
+    for start in range(0, len(result), BLOCK):
+        _combine([_lanes(column[start : start + BLOCK]) for column in columns], result[start : start + BLOCK])
     return result
 
 
+def combine_runs(hashes: Hashes, size: int) -> Hashes:
+    """The same for every run of `size` neighbours."""
+    result = np.empty(max(len(hashes) - size + 1, 0), np.uint64)
+    for start in range(0, len(result), BLOCK):
+        part = result[start : start + BLOCK]
+        lanes = _lanes(hashes[start : start + len(part) + size - 1])
+        _combine([lanes[:, place : place + len(part)] for place in range(size)], part)
+    return result
+
+
+def combine_rows(matrix: Hashes) -> Hashes:
+    """The same for every row of a matrix."""
+    result = np.empty(len(matrix), np.uint64)
+    for start in range(0, len(result), BLOCK):
+        lanes = _lanes(matrix[start : start + BLOCK].T)
+        _combine([lanes[:, place] for place in range(matrix.shape[1])], result[start : start + BLOCK])
+    return result
+
+
+def _combine(columns: Sequence[Hashes], out: Hashes) -> None:
+    lanes = mix(_polynomial(columns))
+    np.bitwise_or(lanes[0] << _SHIFT, lanes[1], out=out)
+
+
 def _lanes(hashes: Hashes) -> Hashes:
-    lanes = np.empty((2, len(hashes)), np.uint64)
+    lanes = np.empty((2, *hashes.shape), np.uint64)
     np.right_shift(hashes, _SHIFT, out=lanes[0])
     np.bitwise_and(hashes, MASK, out=lanes[1])
     return lanes
@@ -76,7 +98,8 @@ def _polynomial(columns: Sequence[Hashes]) -> Hashes:
         value += column
         value = _reduce(value)
     value = _reduce(value)
-    return np.minimum(value, value - PRIME)  # below zero wraps to a large number
+    below: Hashes = np.minimum(value, value - PRIME)  # less than zero wraps to a large number
+    return below
 
 
 def _reduce(value: Hashes) -> Hashes:

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from dbsim.text.arithmetic import Hashes, combine
+from dbsim.text.arithmetic import Hashes, combine_runs
 from dbsim.text.normalise import fold
 from dbsim.text.tokens import TokenHasher, Tokens, offsets_of
 
@@ -61,15 +61,14 @@ def shingles(tokens: Tokens, size: int) -> Features:
     """Every run of `size` tokens; a shorter text is one run, filled up, and so equals only an equal text."""
     padded = _fill_short(tokens, size)
     counts = np.where(padded.counts > 0, padded.counts - size + 1, 0)
-    if size == 1:
-        return Features(combine([padded.hashes]), offsets_of(counts))
-    total = max(len(padded.hashes) - size + 1, 0)
-    inside = np.ones(total, bool)  # runs that do not reach into the next document
+    runs = combine_runs(padded.hashes, size)
     ends = padded.offsets[1:-1]
+    if size == 1 or not len(ends):
+        return Features(runs, offsets_of(counts))
+    inside = np.ones(len(runs), bool)  # runs that do not reach into the next document
     for back in range(1, size):
         crossing = ends - back
-        inside[crossing[(crossing >= 0) & (crossing < total)]] = False
-    runs = combine([padded.hashes[start : start + total] for start in range(size)])
+        inside[crossing[(crossing >= 0) & (crossing < len(runs))]] = False
     return Features(runs[inside], offsets_of(counts))
 
 

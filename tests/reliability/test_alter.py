@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import count
 
 import numpy as np
@@ -94,8 +94,12 @@ class Searcher(threading.Thread):
 
 
 def test_every_answer_is_that_of_one_generation(
-    database: dbsim.Database, make: Callable[[int], dbsim.Index], capsys: pytest.CaptureFixture[str]
+    database: dbsim.Database,
+    make: Callable[[int], dbsim.Index],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr("dbsim.index.FRESH", 0.1)
     shared = make(2500)
     questions = list(range(0, 400, 13))
 
@@ -213,14 +217,15 @@ def test_an_old_index_object_outlives_its_tables(database: dbsim.Database, make:
     assert list(stale[0].similar(1)) == expected
     assert stale[1].search_many([body(1)])[0][0].key == 1
     for index in stale[2:]:
-        index._seen -= 100  # idle for a while
+        index._seen = dict.fromkeys(index._seen, 0.0)  # idle for a while
     with database.engine.connect() as connection:
         assert list(stale[2].similar(1, connection=connection)) == expected
         assert connection.execute(stale[3].match(body(1)).select()).all()
 
 
-def test_a_transaction_goes_on_with_what_it_saw(new_postgres: str) -> None:
+def test_a_transaction_goes_on_with_what_it_saw(new_postgres: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """In REPEATABLE READ the old generation answers until the transaction ends, also after others went over."""
+    monkeypatch.setattr("dbsim.index.FRESH", 0.0)
     database = dbsim.open(new_postgres)
     database.upgrade()
     with database.engine.begin() as connection:
@@ -260,9 +265,3 @@ def test_changing_ones_mind(database: dbsim.Database, make: Callable[[int], dbsi
     assert not [name for name in inspect(database.engine).get_table_names() if name.startswith("dbsim_articles")]
     with pytest.raises(UnknownName):
         index.similar(1)
-
-
-@pytest.fixture(autouse=True)
-def closed(database: dbsim.Database) -> Iterator[None]:
-    yield
-    database.engine.dispose()

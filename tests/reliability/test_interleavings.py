@@ -1,0 +1,203 @@
+"""Promise 3: any number of workers, and never the signature of an old text."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+
+import dbsim
+from dbsim.index import Index
+from tests.reliability.harness import Application, create_articles, create_index, sentence, small_batches
+from tests.reliability.oracle import assert_equal_to_scratch, queued
+from tests.reliability.ticking import ticking_engine
+
+# the steps of a worker that may be scheduled one by one, by how their statement begins or what is in it
+GATES = {
+    "begin": "BEGIN IMMEDIATE",  # SQLite: from here to the commit no other writer can begin
+    "claim": "FOR UPDATE SKIP LOCKED",
+    "lock": "pg_advisory_xact_lock",
+    "read": "FROM articles",
+    "write": "COPY ",
+    "commit": "COMMIT",
+}
+Write = Callable[[Application], object]
+
+
+def gate_of(step: str) -> str | None:
+    return next((name for name, part in GATES.items() if part in step and step != "COMMITTED"), None)
+
+
+class GatedWorker:
+    """A worker in a thread of its own that stops before every step until it is told to go on."""
+
+    def __init__(self, url: str, turn: threading.Condition, pool: ThreadPoolExecutor) -> None:
+        self.turn, self.pool = turn, pool
+        self.gate: str | None = None
+        self.state = "done"
+        self.go = False
+        self.moves = 0
+        self.connection: Any = None
+        self.running: Future[int] | None = None
+        self.engine = ticking_engine(url, self.tick, timeout=0)
+        self.worker = small_batches(dbsim.open(self.engine).index("articles"), 2).worker()
+
+    def start(self) -> None:
+        self.state, self.gate, self.moves, self.exclusive = "running", None, 0, False
+        self.running = self.pool.submit(self.run)
+
+    def run(self) -> int:
+        try:
+            return self.worker._drain_batch()
+        finally:
+            with self.turn:
+                self.state = "done"
+                self.turn.notify_all()
+
+    def tick(self, step: str, connection: Any) -> None:
+        gate = gate_of(step)
+        if gate is None or self.running is None:
+            return
+        with self.turn:
+            self.state, self.gate, self.connection = "waiting", gate, connection
+            self.turn.notify_all()
+            self.turn.wait_for(lambda: self.go)
+            self.go = False
+
+    def release(self) -> None:
+        with self.turn:
+            self.go, self.state = True, "running"
+            self.moves += 1
+            self.exclusive = self.gate == "begin" or (self.exclusive and self.gate != "commit")
+            self.turn.notify_all()
+
+
+class Schedule:
+    """One run of two workers and some writes of the application, in the order given by a list of choices."""
+
+    def __init__(self, url: str, stack: ExitStack) -> None:
+        self.turn = threading.Condition()
+        pool = stack.enter_context(ThreadPoolExecutor(2))
+        self.workers = [GatedWorker(url, self.turn, pool) for _ in range(2)]
+        self.app = stack.enter_context(Application(url, timeout=0))
+        self.monitor: Application | None = None
+        if not self.app.sqlite:
+            self.app.execute("SET lock_timeout = '100ms'")  # the application never waits for a worker
+            self.monitor = stack.enter_context(Application(url))
+        for worker in self.workers:
+            stack.callback(worker.engine.dispose)
+
+    def run(self, choices: list[int], writes: list[Write]) -> tuple[list[int], list[int]]:
+        """Follow the choices, then take the first one each time: (choices taken, how many there were)."""
+        left, taken, widths = list(writes), [], []
+        for worker in self.workers:
+            worker.start()
+        while options := self.options(left):
+            choice = choices[len(taken)] if len(taken) < len(choices) else 0
+            taken.append(choice)
+            widths.append(len(options))
+            self.take(options[choice], left)
+        for worker in self.workers:
+            assert worker.running is not None
+            worker.running.result()
+        assert not left
+        return taken, widths
+
+    def options(self, left: list[Write]) -> list[GatedWorker | Application]:
+        """Who can move now; while neither worker has moved the second is like the first."""
+        self.settle()
+        locked = any(worker.exclusive for worker in self.workers)
+        found: list[GatedWorker | Application] = [
+            worker for worker in self.workers if worker.state == "waiting" and not (locked and worker.gate == "begin")
+        ]
+        if not any(worker.moves for worker in self.workers):
+            found = found[:1]
+        if left and not locked:
+            found.append(self.app)
+        return found
+
+    def take(self, actor: GatedWorker | Application, left: list[Write]) -> None:
+        if isinstance(actor, Application):
+            left.pop(0)(actor)
+            return
+        if left and actor.exclusive and actor.gate == "commit":
+            with pytest.raises(sqlite3.OperationalError, match="locked"):  # so it really cannot come in between
+                left[0](self.app)
+        actor.release()
+
+    def settle(self) -> None:
+        """Until every worker waits at a gate, is done, or is blocked by the other."""
+        while True:
+            with self.turn:
+                if self.turn.wait_for(lambda: all(w.state != "running" for w in self.workers), 0.003):
+                    return
+                running = [w for w in self.workers if w.state == "running"]
+            if self.monitor is not None and all(self.blocked(worker) for worker in running):
+                return
+
+    def blocked(self, worker: GatedWorker) -> bool:
+        assert self.monitor is not None
+        if worker.connection is None:
+            return False
+        pid = worker.connection.info.backend_pid
+        return bool(self.monitor.execute("SELECT 1 FROM pg_locks WHERE pid = ? AND NOT granted", pid))
+
+
+def every_order(run: Callable[[list[int]], tuple[list[int], list[int]]]) -> Iterator[list[int]]:
+    """All schedules, depth first: each run shows where it could have gone otherwise."""
+    taken: list[int] | None = []
+    while taken is not None:
+        taken, widths = run(taken)
+        yield taken
+        while taken and taken[-1] + 1 == widths[len(taken) - 1]:
+            taken.pop()
+        if taken:
+            taken[-1] += 1
+        else:
+            taken = None
+
+
+def update(app: Application) -> None:
+    app.execute("UPDATE articles SET body = 'the second text' WHERE id = 1")
+
+
+def delete(app: Application) -> None:
+    app.execute("DELETE FROM articles WHERE id = 1")
+
+
+@pytest.mark.parametrize("waiting", [1, 2])
+@pytest.mark.parametrize("write", [update, delete])
+def test_every_interleaving_of_two_workers(url: str, database: dbsim.Database, write: Write, waiting: int) -> None:
+    with ExitStack() as stack:
+        app = stack.enter_context(Application(url))
+        create_articles(app, [(1, "one", "text"), (2, "two", sentence(2))])
+        index = create_index(database)
+        index.sync()
+        schedule = Schedule(url, stack)
+
+        def run(choices: list[int]) -> tuple[list[int], list[int]]:
+            app.execute("DELETE FROM articles WHERE id = 1")
+            app.execute("INSERT INTO articles VALUES (1, 'one', 'the zeroth text')")
+            index.sync()
+            for number in range(waiting):
+                app.execute("UPDATE articles SET body = ? WHERE id = 1", f"the first text {number}")
+            return schedule.run(choices, [write])
+
+        orders = 0
+        for _ in every_order(run):
+            orders += 1
+            assert_not_stale(index)
+    print(f"\n{orders} interleavings, {waiting} changes waiting, {write.__name__}: 0 stale")
+
+
+def assert_not_stale(index: Index) -> None:
+    """What is not in the queue any more is stored as it is; the rest follows with the next run."""
+    if queued(index) == 0:
+        assert_equal_to_scratch(index)
+    index.sync()
+    assert_equal_to_scratch(index)

@@ -1,0 +1,84 @@
+"""The layout of the code: layers import only downwards, modules and functions stay small."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+MODULES = sorted((ROOT / "dbsim").rglob("*.py"))
+
+MODULE_LINES = 300
+FUNCTION_LINES = 60
+# A longer module needs a reason here.
+LONGER_MODULES = {
+    "store/postgresql.py": (450, "everything that differs on PostgreSQL is in exactly one module (style.md, 5)"),
+}
+
+
+def short_name(module: Path) -> str:
+    return module.relative_to(ROOT / "dbsim").as_posix()
+
+
+def test_modules_were_found() -> None:
+    found = {short_name(module) for module in MODULES}
+    assert {"index.py", "text/features.py", "hashing/minhash.py", "store/postgresql.py", "search/engine.py"} <= found
+    assert set(LONGER_MODULES) <= found
+
+
+def test_import_contracts() -> None:
+    lint = Path(sys.executable).with_name("lint-imports")
+    done = subprocess.run([lint, "--no-cache"], cwd=ROOT, capture_output=True, encoding="utf-8", check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert " 0 broken" in done.stdout
+
+
+def test_contracts_cover_the_pure_core() -> None:
+    """text/ and hashing/ import nothing outside the standard library but numpy and one another."""
+    allowed = {*sys.stdlib_module_names, "numpy", "scipy"}
+    for module in MODULES:
+        if module.parent.name in ("text", "hashing"):
+            for name in imported(module):
+                assert name.split(".")[0] in allowed or name.startswith(("dbsim.text", "dbsim.hashing")), module
+
+
+def imported(module: Path) -> list[str]:
+    found: list[str] = []
+    for node in ast.walk(ast.parse(module.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            found += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            found.append(f"{'.' * node.level}{node.module}")
+    return found
+
+
+@pytest.mark.parametrize("module", MODULES, ids=short_name)
+def test_modules_are_short(module: Path) -> None:
+    limit, _ = LONGER_MODULES.get(short_name(module), (MODULE_LINES, ""))
+    assert len(module.read_text("utf-8").splitlines()) <= limit
+
+
+def test_exceptions_are_still_needed() -> None:
+    for name in LONGER_MODULES:
+        assert len((ROOT / "dbsim" / name).read_text("utf-8").splitlines()) > MODULE_LINES
+
+
+@pytest.mark.parametrize("module", MODULES, ids=short_name)
+def test_functions_are_short(module: Path) -> None:
+    long = []
+    for node in ast.walk(ast.parse(module.read_text("utf-8"))):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.end_lineno is not None:
+            lines = node.end_lineno - node.lineno + 1
+            if lines > FUNCTION_LINES:
+                long.append(f"{node.name}: {lines} lines")
+    assert long == []
+
+
+@pytest.mark.parametrize("module", MODULES, ids=short_name)
+def test_modules_say_what_they_are_for(module: Path) -> None:
+    text = module.read_text("utf-8")
+    assert not text.strip() or ast.get_docstring(ast.parse(text))
