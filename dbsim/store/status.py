@@ -122,7 +122,7 @@ def _problems(connection: Connection, backend: Backend, tables: IndexTables, fil
     if not record.ready:
         found.append("not filled yet: run `dbsim sync`")
     elif record.wanted not in (None, record.generation):
-        found.append(f"generation {record.wanted} is to be built: run `dbsim sync`")
+        found.append(f"generation {record.wanted} takes over when it is built: run `dbsim sync`")
     if record.options.triggers and (missing := backend.missing_triggers(connection, tables)):
         found.append(f"{len(missing)} triggers are missing, changes go unnoticed: run `dbsim sync`")
     for name, share in fill.items():
