@@ -107,18 +107,23 @@ class Database:
         recall: float | None = None,
         rows: int = 0,
         keys: int = 0,
+        bucket: int = 0,
         words: int | None = None,
         characters: int | None = None,
         normaliser: str | None = None,
         bits: int = 0,
         triggers: bool = True,
+        inline: bool = False,
         secret: bytes | None = None,
     ) -> Index:
         """An index on a table; the same call again changes nothing.
 
         `columns` as a list are joined to one text, as {"title": 0.3, "body": 0.7} they are weighted fields. Runs of
         `words` or of `characters` are compared; left open, the table's texts decide, as they do for `bits`.
-        `triggers=False` leaves the table untouched: then every `sync` compares all rows.
+        `family` is a name with settings, such as "hyperplane" or "gauss:width=0.5"; `threshold` is one of its measure.
+        Rows and keys follow from threshold and recall, or from a `bucket` size as Gionis, Indyk and Motwani have it.
+        `triggers=False` leaves the table untouched: then every `sync` compares all rows. `inline=True` (PostgreSQL) has
+        the database sign changed rows in the transaction that writes them: found at once, no worker.
         """
         self._require_schema()
         common = _field_options(words, characters, normaliser, bits)
@@ -133,10 +138,11 @@ class Database:
             rows=rows,
             keys=keys,
             triggers=triggers,
+            inline=inline,
         )
         chosen = {"threshold": threshold, "recall": recall, "family": family, "rows": rows, "keys": keys}
-        given = ["table", "schema", "triggers", *(option for option, value in chosen.items() if value)]
-        create(self.engine, self._backend, options, given, secret, self._after_create_table)
+        given = ["table", "schema", "triggers", "inline", *(option for option, value in chosen.items() if value)]
+        create(self.engine, self._backend, options, given, secret, self._after_create_table, bucket)
         return self.index(name)
 
     def alter_index(
@@ -172,7 +178,8 @@ class Database:
     def index(self, name: str) -> Index:
         """An existing index."""
         self._require_schema()
-        return Index(self.engine, self._backend, self._read(lambda c: catalogue.load(c, name)))
+        record = self._read(lambda c: catalogue.load(c, name))
+        return Index(self.engine, self._backend, record, self._after_create_table)
 
     def indexes(self) -> list[Index]:
         """All indexes, by name."""

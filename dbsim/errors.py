@@ -41,11 +41,8 @@ class IndexExists(DbsimError):
         )
 
 
-class IndexChanged(DbsimError):
-    """The index was changed or dropped since it was opened; `Index` looks again, so users do not see this."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(f"index {name!r} keeps changing while it is searched: try again")
+class NotFitted(DbsimError):
+    """A family that learns has nothing to work with yet, or cannot learn from what there is."""
 
 
 class SchemaOutdated(DbsimError):
@@ -58,6 +55,10 @@ class UnknownKey(DbsimError):
 
 class StatementRejected(DbsimError):
     """A condition with a mistake in it, or a table that has changed since it was indexed."""
+
+
+class IndexBehind(DbsimError):
+    """The index does not reflect the table, so acting on its groups could hit rows that are no duplicates now."""
 
 
 class DatabaseUnavailable(DbsimError):

@@ -2,91 +2,61 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from dataclasses import replace
+from typing import Any
 
-from sqlalchemy import Connection, Engine, Subquery, select
+from sqlalchemy import Connection, Engine, Subquery
 
-from dbsim.errors import DbsimError, IndexChanged, InvalidOption, StatementRejected
+from dbsim.errors import InvalidOption
 from dbsim.hashing.signer import Signer
 from dbsim.options import IndexOptions, describe_columns
+from dbsim.search.bounds import MAX_CANDIDATES, Text, bounds_of, by_field
+from dbsim.search.buckets import Limits
 from dbsim.search.candidates import Where
-from dbsim.search.engine import MAX_CANDIDATES, Bounds, SearchEngine
+from dbsim.search.current import Current
+from dbsim.search.dedupe import Deduplication, limited
+from dbsim.search.dedupe_options import GroupOptions, PairOptions
+from dbsim.search.duplicates import Duplicates, Pairs
+from dbsim.search.engine import SearchEngine
+from dbsim.search.explain import Explanation
+from dbsim.search.keep import Ranking
+from dbsim.search.pairing import Workplace
+from dbsim.search.resolve import Resolution, Resolver
 from dbsim.search.results import Results
-from dbsim.store import catalogue, status
+from dbsim.search.tune import TuneReport, Tuning
+from dbsim.store import catalogue, models, status
 from dbsim.store.backend import Backend
 from dbsim.store.compare import Comparison, Differences
+from dbsim.store.definition import TableHook
 from dbsim.store.filling import Progress
-from dbsim.store.reading import key_columns
+from dbsim.store.inline import set_inline
 from dbsim.store.source import Key
 from dbsim.store.sync import SyncReport, Worker
 from dbsim.store.tables import IndexTables
-from dbsim.store.transactions import read
-from dbsim.text.normalise import UNICODE_VERSION
+from dbsim.store.transactions import persistently, read
 
-Text = str | Mapping[str, str]
-Result = TypeVar("Result")
-FRESH = 2.0  # seconds after which an index looks whether its options changed; the old generation is kept much longer
-ATTEMPTS = 10
 _quiet: Progress = lambda stage, done, total: None  # noqa: E731
 
 
 class Index:
     """Near-duplicate search over one table. Made by `Database.create_index` or `Database.index`."""
 
-    def __init__(self, engine: Engine, backend: Backend, record: catalogue.IndexRecord) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        backend: Backend,
+        record: catalogue.IndexRecord,
+        after_create_table: TableHook | None = None,
+    ) -> None:
         self._engine = engine
         self._backend = backend
-        self._search = self._other = self._made(record)
-        self._seen = dict.fromkeys((True, False), time.monotonic())  # by a caller's connection, by one of our own
+        self._after_create_table = after_create_table
+        self._current = Current(engine, backend, record)
 
-    def _made(self, record: catalogue.IndexRecord) -> SearchEngine:
-        if record.unicode_version != UNICODE_VERSION:
-            raise DbsimError(
-                f"index {record.name!r} was built with Unicode {record.unicode_version}, this dbsim has "
-                f"{UNICODE_VERSION}: drop the index and create it again, or install the dbsim that built it"
-            )
-        signer = record.options.signer(record.secret)
-        return SearchEngine(self._engine, self._backend, IndexTables(record), signer)
-
-    def _look(self, connection: Connection | None = None) -> SearchEngine:
-        """The generation the catalogue names now; a caller's transaction may see an older one, which only it uses."""
-        own = connection is None
-        if connection is not None:
-            record = catalogue.load(connection, self.name)
-        else:
-            record = read(self._engine, self._backend, lambda c: catalogue.load(c, self.name))
-        self._seen[own] = time.monotonic()
-        if record.stamp == self._search.tables.record.stamp:
-            return self._search
-        if record.stamp != self._other.tables.record.stamp:
-            self._other = self._made(record)
-        if own:
-            self._search = self._other
-        return self._other
-
-    def _current(self, connection: Connection | None = None) -> SearchEngine:
-        """As it was a moment ago."""
-        stale = time.monotonic() - self._seen[connection is None] > FRESH
-        return self._look(connection) if stale else self._search
-
-    def _ask(self, question: Callable[[SearchEngine], Result], connection: Connection | None = None) -> Result:
-        """The answer of one generation: when options changed meanwhile, the question is asked once more."""
-        engine = self._current(connection)
-        for _ in range(ATTEMPTS):
-            try:
-                return question(engine)
-            except IndexChanged:
-                engine = self._look(connection)
-            except StatementRejected:  # perhaps its table or a column of it is gone
-                before = engine
-                if connection is not None and self._backend.errors_abort:
-                    raise
-                engine = self._look(connection)
-                if engine is before:
-                    raise
-        raise IndexChanged(self.name)
+    @property
+    def _search(self) -> SearchEngine:
+        return self._current.search
 
     @property
     def _tables(self) -> IndexTables:
@@ -114,18 +84,30 @@ class Index:
 
     # ── in step ──
     def sync(self, *, reconcile: bool = False, progress: Progress = _quiet) -> SyncReport:
-        """Bring the index up to date; `reconcile` compares every row with the table and needs no triggers."""
-        return self.worker(progress).run(compare=reconcile)
+        """Bring the index, and the groups if they are stored, up to date; `reconcile` compares every row."""
+        report = self.worker(progress).run(compare=reconcile)
+        self._deduplication(progress).keep_up()
+        return report
+
+    def refit(self) -> None:
+        """Learn again from the table as it is now (families that learn): a new generation; the next `sync` fills it."""
+        self._current.look()
+        models.refit(self._engine, self._backend, self._tables, self._signer, self._after_create_table)
 
     def follow(
         self, *, stop: Callable[[], bool] = lambda: False, poll: float = 5.0, progress: Progress = _quiet
     ) -> None:
         """Keep up until `stop()`; PostgreSQL wakes it at once, otherwise it looks after `poll` seconds at most."""
-        worker = self.worker(progress)
-        worker.run()
+        self.sync(progress=progress)
         while not stop():
-            self._backend.wait(self._engine, self._tables, poll)
-            worker.run()
+            persistently(self._backend, lambda: self._backend.wait(self._engine, self._tables, poll))
+            self.sync(progress=progress)
+
+    def set_inline(self, on: bool = True, *, progress: Progress = _quiet) -> SyncReport:
+        """PostgreSQL: sign in the writing transaction (True) or through the queue (False), then bring up to date."""
+        set_inline(self._engine, self._backend, self.name, on)
+        self._current.look()
+        return self.sync(progress=progress)
 
     def worker(self, progress: Progress = _quiet) -> Worker:
         return Worker(self._engine, self._backend, self._tables, self._signer, progress)
@@ -136,34 +118,52 @@ class Index:
             raise InvalidOption(f"a sample of {sample} rows is not possible: use 1 or more")
         if repair:
             self.worker(progress).build()
-        self._look()
+        self._current.look()
+        if not models.ensure(self._engine, self._backend, self._tables, self._signer):
+            return Differences()  # nothing is stored before there is something to learn from
         walk = Comparison(self._engine, self._backend, self._tables, self._signer)
         walk.progress = lambda done, total: progress("checking", done, total)
         found = walk.all(repair=repair) if sample is None else walk.sample(sample, repair=repair)
-        return found if repair else self._without_pending(walk, found)
-
-    def _without_pending(self, walk: Comparison, found: Differences) -> Differences:
-        """Look again at what differed: it may have changed, or been indexed, while the comparison ran."""
-        if not found:
+        if repair or not found:
             return found
-        again = walk.keys(found.keys)
-        columns = key_columns(self._tables.queue, self._tables)
-        pending = set(read(self._engine, self._backend, lambda c: [tuple(r) for r in c.execute(select(*columns))]))
-        return Differences(
-            compared=found.compared,
-            missing=[key for key in again.missing if key not in pending],
-            orphaned=[key for key in again.orphaned if key not in pending],
-            different=[key for key in again.different if key not in pending],
-        )
+        # look again at what differed: it may have changed, or been indexed, while the comparison ran
+        return replace(walk.unexplained(found.keys), compared=found.compared)
 
     def status(self) -> status.Status:
         """Rows, queue, quarantine, fill of the filters, and what needs attention."""
 
         def work(connection: Connection) -> status.Status:
             tables = IndexTables(catalogue.load(connection, self.name))
-            return status.status(connection, self._backend, tables, describe_columns(self.options.fields))
+            return status.status(connection, self._backend, tables, describe_columns(tables.record.options.fields))
 
         return read(self._engine, self._backend, work)
+
+    def tune(
+        self,
+        *,
+        families: Sequence[str] = (),
+        threshold: float | None = None,
+        recall: float | None = None,
+        sample: int = 2000,
+        probes: int = 0,
+        progress: Progress = _quiet,
+    ) -> TuneReport:
+        """Measure recall, rows ranked and cost of a grid of settings on a sample of the table."""
+        texts, rows = read(
+            self._engine, self._backend, lambda c: models.sample_of(c, self._backend, self._tables, sample)
+        )
+        tuning = Tuning(
+            self._signer,
+            texts,
+            rows,
+            self.options.threshold if threshold is None else threshold,
+            self.options.recall if recall is None else recall,
+            probes=probes,
+        )
+        try:
+            return tuning.run(families or [self.options.family], progress)
+        except ValueError as error:
+            raise InvalidOption(str(error)) from error
 
     # ── search ──
     def search(
@@ -174,15 +174,23 @@ class Index:
         limit: int = 10,
         where: Where = None,
         max_candidates: int = MAX_CANDIDATES,
+        probes: int = 0,
+        verify: bool | None = None,
         connection: Connection | None = None,
     ) -> Results:
-        """Rows similar to a text; for an index of several fields give `{"title": …, "body": …}`."""
+        """Rows similar to a text; for an index of several fields give `{"title": …, "body": …}`.
 
-        def question(engine: SearchEngine) -> Results:
-            (query,) = engine.sign([_by_field(engine.options, text)])
-            return engine.search(query, _bounds(engine, threshold, limit, max_candidates), where, connection)
+        `probes` looks into so many neighbouring buckets of each key as well. `verify` recomputes the family's exact
+        measure from the texts of the ranked rows and lets it decide; it is on unless that measure is Jaccard, of which
+        the filters give an estimate.
+        """
 
-        return self._ask(question, connection)
+        def question(search: SearchEngine) -> Results:
+            bounds = bounds_of(search.options, threshold, limit, max_candidates, probes, verify)
+            (query,) = search.sign([by_field(search.options, text)], probes, connection)
+            return search.search(query, bounds, where, connection)
+
+        return self._current.ask(question, connection)
 
     def similar(
         self,
@@ -192,15 +200,18 @@ class Index:
         limit: int = 10,
         where: Where = None,
         max_candidates: int = MAX_CANDIDATES,
+        probes: int = 0,
+        verify: bool | None = None,
         connection: Connection | None = None,
     ) -> Results:
         """Rows similar to a row of the table, given by its primary key (a dict or tuple when composite)."""
         found = self.key(key)
 
-        def question(engine: SearchEngine) -> Results:
-            return engine.similar(found, _bounds(engine, threshold, limit, max_candidates), where, connection)
+        def question(search: SearchEngine) -> Results:
+            bounds = bounds_of(search.options, threshold, limit, max_candidates, probes, verify)
+            return search.similar(found, bounds, where, connection)
 
-        return self._ask(question, connection)
+        return self._current.ask(question, connection)
 
     def search_many(
         self,
@@ -209,17 +220,20 @@ class Index:
         threshold: float | None = None,
         limit: int = 10,
         max_candidates: int = MAX_CANDIDATES,
+        probes: int = 0,
+        verify: bool | None = None,
         connection: Connection | None = None,
     ) -> list[Results]:
         """A batch of searches in one statement (per 200 texts)."""
         if isinstance(texts, str):
             raise InvalidOption("search_many takes a list of texts; for one text use search")
 
-        def question(engine: SearchEngine) -> list[Results]:
-            queries = engine.sign([_by_field(engine.options, text) for text in texts]) if texts else []
-            return engine.search_many(queries, _bounds(engine, threshold, limit, max_candidates), connection)
+        def question(search: SearchEngine) -> list[Results]:
+            bounds = bounds_of(search.options, threshold, limit, max_candidates, probes, verify)
+            fields = [by_field(search.options, text) for text in texts]
+            return search.search_many(search.sign(fields, probes, connection) if texts else [], bounds, connection)
 
-        return self._ask(question, connection)
+        return self._current.ask(question, connection)
 
     def match(
         self,
@@ -229,21 +243,101 @@ class Index:
         limit: int = 1000,
         where: Where = None,
         max_candidates: int = MAX_CANDIDATES,
+        probes: int = 0,
     ) -> Subquery:
         """The search as a SQLAlchemy selectable with the key columns and `score`, to join with your own tables.
 
-        Build it anew for each query: it asks one generation of the index, which goes some minutes after a change.
+        Threshold and score are those of the estimated Jaccard similarity, whatever the family's own measure. Build it
+        anew for each query: it asks one generation of the index, which goes some minutes after a change of options.
         """
+        search = self._current.get()
+        bounds = bounds_of(search.options, threshold, limit, max_candidates, probes, verify=False)
+        (query,) = search.sign([by_field(search.options, text)], probes)
+        return search.match(query, bounds, where)
 
-        def question(engine: SearchEngine) -> Subquery:
-            (query,) = engine.sign([_by_field(engine.options, text)])
-            return engine.match(query, _bounds(engine, threshold, limit, max_candidates), where)
-
-        return question(self._current())
+    def explain(self, a: Any, b: Any) -> Explanation:
+        """Why two rows are, or are not, near-duplicates: keys and shingles in common, estimate and exact value."""
+        return self._current.ask(lambda search: search.explain(self.key(a), self.key(b)))
 
     def texts(self, keys: Sequence[Any]) -> list[str | None]:
         """The indexed text of rows of the table, in the order of the keys; None for one that is gone."""
         return self._search.texts([self.key(key) for key in keys])
+
+    # ── the whole table ──
+    def pairs(
+        self,
+        *,
+        threshold: float | None = None,
+        verify: bool = False,
+        limits: Limits | None = None,
+        progress: Progress = _quiet,
+    ) -> Pairs:
+        """All pairs of near-duplicate rows; `verify` compares the texts themselves, so that the score is exact."""
+        wanted = self._pair_threshold(threshold)
+        deduplication = self._deduplication(progress)
+        state = deduplication.pairs(self._pair_options(wanted, verify, limits))
+        return Pairs(deduplication.place, wanted, limited(state))
+
+    def duplicates(
+        self,
+        *,
+        by: str = "tight",
+        threshold: float | None = None,
+        verify: bool = False,
+        limits: Limits | None = None,
+        progress: Progress = _quiet,
+    ) -> Duplicates:
+        """Groups of near-duplicate rows, stored in dbsim_<index>_groups and kept up to date by `sync` from then on.
+
+        by="tight": every member reaches the threshold with the group's first row; "components": chains count;
+        "majorclust" and "average" lie in between. Asked again, only what changed is computed.
+        """
+        wanted = self._pair_threshold(threshold)
+        deduplication = self._deduplication(progress)
+        state = deduplication.groups(GroupOptions(by=by, threshold=wanted), self._pair_options(wanted, verify, limits))
+        return Duplicates(deduplication.place, limited(state))
+
+    def resolve(
+        self,
+        *,
+        keep: str = "first",
+        delete: bool = False,
+        mark: str | None = None,
+        expected: Resolution | None = None,
+        even_if_behind: bool = False,
+        dry_run: bool = True,
+    ) -> Resolution:
+        """Delete, or mark in a column, all rows but one of each stored group; by default only count them.
+
+        `keep` is first, last, longest, or a SQL expression of which the highest value stays. A boolean column is set
+        to true, any other to the key of the row that stays. Give `expected`, the result of a dry run, to have nothing
+        done when the counts have changed since.
+        """
+        if bool(delete) == bool(mark) and not dry_run:
+            raise InvalidOption("say either delete=True or mark=column")
+        resolver = Resolver(self._ranking(keep))
+        if dry_run:
+            return resolver.count()
+        if mark:
+            return resolver.mark(mark, expected, even_if_behind=even_if_behind)
+        return resolver.delete(expected, even_if_behind=even_if_behind)
+
+    def kept(self, groups: Sequence[int], *, keep: str = "first") -> set[Key]:
+        """The keys, as tuples, of the rows that stay of some stored groups."""
+        return read(self._engine, self._backend, lambda c: self._ranking(keep).kept(c, groups))
+
+    def _ranking(self, keep: str) -> Ranking:
+        return Ranking(self._deduplication(_quiet).place, keep)
+
+    def _deduplication(self, progress: Progress) -> Deduplication:
+        search = self._current.look()
+        place = Workplace(self._engine, self._backend, search.tables, search.signer, progress)
+        return Deduplication(place, self._after_create_table)
+
+    def _pair_options(self, threshold: float, verify: bool, limits: Limits | None) -> PairOptions:
+        # pairs from the index's own threshold on are stored, so that asking for higher ones needs no new run
+        lowest = min(threshold, self.options.threshold)
+        return PairOptions(threshold=lowest, verify=verify, limits=limits or Limits())
 
     # ── helpers ──
     def key(self, value: Any) -> Key:
@@ -258,22 +352,11 @@ class Index:
             raise InvalidOption(f"the key has {len(names)} parts ({', '.join(names)}), not {len(found)}")
         return found
 
-
-def _by_field(options: IndexOptions, text: Text) -> str | list[str]:
-    if isinstance(text, str):
-        return text
-    fields = options.fields
-    known = {name for field in fields for name in (*field.columns, field.name)}
-    for name in text:
-        if name not in known:
-            raise InvalidOption(f"index {options.name!r} has no field {name!r}; it has {describe_columns(fields)}")
-    return [
-        (text[field.name] or "")
-        if field.name in text
-        else "\n".join(text.get(column) or "" for column in field.columns)
-        for field in fields
-    ]
-
-
-def _bounds(engine: SearchEngine, threshold: float | None, limit: int, max_candidates: int) -> Bounds:
-    return Bounds(engine.options.threshold if threshold is None else threshold, limit, max_candidates)
+    def _pair_threshold(self, threshold: float | None) -> float:
+        family = self.options.hashing
+        if family.measure != "jaccard" or family.nearest:
+            raise InvalidOption(
+                f"pairs and groups need a family of buckets that compares sets, not {self.options.family!r}: "
+                "create an index with family minhash"
+            )
+        return bounds_of(self.options, threshold, 1, 1, 0, verify=False).threshold

@@ -8,13 +8,15 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from dbsim.errors import InvalidOption, suggest
-from dbsim.hashing.families import FAMILIES, resolve
-from dbsim.hashing.keys import LIMIT_KEYS, Plan, choose_plan
+from dbsim.hashing.families import described, family_of
+from dbsim.hashing.family import Family
+from dbsim.hashing.keys import LIMIT_KEYS, LIMIT_ROWS, Plan, bucket_plan
 from dbsim.hashing.signer import FieldPlan, Signer
 from dbsim.text.features import Analyser
 from dbsim.text.normalise import PROFILES
 
 UNITS = ("words", "characters")
+EPSILON = 1.0  # with a bucket size: rows twice as far as the threshold count as far
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,6 +81,7 @@ class IndexOptions:
     rows: int = 0
     keys: int = 0
     triggers: bool = True
+    inline: bool = False  # PostgreSQL: the trigger signs, in the transaction that writes
 
     def __post_init__(self) -> None:
         if not self.fields:
@@ -92,23 +95,55 @@ class IndexOptions:
             raise InvalidOption(f"recall is {self.recall}, but must lie between 0 and 1, both excluded")
         if not 0 <= self.keys <= LIMIT_KEYS:
             raise InvalidOption(f"{self.keys} keys are not possible: use 1 to {LIMIT_KEYS}")
-        if not 0 <= self.rows <= 128:
-            raise InvalidOption(f"{self.rows} rows per key are not possible: use 1 to 128")
+        if not 0 <= self.rows <= (most := self._most_rows()):
+            raise InvalidOption(f"{self.rows} rows per key are not possible: use 1 to {most}")
         if bool(self.rows) != bool(self.keys):
             raise InvalidOption("give both rows and keys, or neither to have them follow from threshold and recall")
+        if self.inline and not self.triggers:
+            raise InvalidOption("an inline index is kept by its triggers: leave out inline or allow triggers")
 
-    def with_plan(self) -> IndexOptions:
-        """Family name completed, rows and keys filled in from threshold and recall unless they were given."""
+    def _most_rows(self) -> int:
+        """What the family allows; a name that is no family is refused by `with_plan`."""
         try:
-            family = resolve(self.family)
-            plan = (
-                Plan(self.rows, self.keys)
-                if self.rows
-                else choose_plan(FAMILIES[family].collision, self.threshold, self.recall)
-            )
+            return max(self.hashing.max_rows, LIMIT_ROWS)
+        except ValueError:
+            return LIMIT_ROWS
+
+    def with_plan(self, bucket: int = 0, documents: int = 0) -> IndexOptions:
+        """Family name completed, rows and keys filled in unless they were given.
+
+        They follow from threshold and recall, or, with a bucket size, from that and the number of documents.
+        """
+        try:
+            family = family_of(self.family).settled(self.threshold)
+            if self.rows and family.fixed and self.plan != family.plan(self.threshold, self.recall):
+                raise InvalidOption(f"family {self.family!r} takes rows and keys from its settings: leave them out")
+            if bucket:
+                plan = self._bucket_plan(family, bucket, documents)
+            else:
+                plan = self.plan if self.rows else family.plan(self.threshold, self.recall)
         except ValueError as error:
             raise InvalidOption(str(error)) from error
-        return replace(self, family=family, rows=plan.rows, keys=plan.keys)
+        return replace(self, family=described(family), rows=plan.rows, keys=plan.keys)
+
+    def _bucket_plan(self, family: Family, bucket: int, documents: int) -> Plan:
+        if bucket < 0 or self.rows:
+            raise InvalidOption("a bucket size is a positive number and takes the place of rows and keys")
+        near = family.collision(self.threshold)
+        far = family.collision(max(1.0 - (1.0 - self.threshold) * (1.0 + EPSILON), 0.0))
+        if near is None or far is None or family.fixed:
+            raise InvalidOption(f"family {self.family!r} has no formula for a bucket size: leave it out")
+        plan = bucket_plan(near, far, documents, bucket)
+        if plan.keys > LIMIT_KEYS or plan.rows > self._most_rows():
+            raise InvalidOption(
+                f"buckets of {bucket} rows would need {plan.keys} keys of {plan.rows} rows, "
+                f"more than {LIMIT_KEYS} keys or {self._most_rows()} rows: use larger buckets or a higher threshold"
+            )
+        return plan
+
+    @property
+    def hashing(self) -> Family:
+        return family_of(self.family)
 
     @property
     def plan(self) -> Plan:
@@ -133,7 +168,7 @@ class IndexOptions:
     def differences(self, asked: IndexOptions, given: Sequence[str]) -> list[str]:
         """What `asked` wants otherwise; only options the user named (`given`) count, the rest was chosen for them."""
         found = []
-        for name in ("table", "schema", "family", "threshold", "recall", "rows", "keys", "triggers"):
+        for name in ("table", "schema", "family", "threshold", "recall", "rows", "keys", "triggers", "inline"):
             mine, theirs = getattr(self, name), getattr(asked, name)
             if name in given and theirs is not None and mine != theirs:
                 found.append(f"{name} is {mine!r}, not {theirs!r}")

@@ -7,7 +7,7 @@ import sys
 import click
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
-from dbsim.cli import importing, indexes, schema, searching, showcase
+from dbsim.cli import duplicates, importing, indexes, schema, searching, showcase, tuning
 from dbsim.errors import DbsimError
 
 
@@ -20,7 +20,7 @@ def cli() -> None:
     """
 
 
-for module in (showcase, schema, importing, indexes, searching):
+for module in (showcase, schema, importing, indexes, searching, duplicates, tuning):
     for command in module.COMMANDS:
         cli.add_command(command)
 
@@ -28,7 +28,7 @@ for module in (showcase, schema, importing, indexes, searching):
 def main() -> None:
     """Errors become one sentence on stderr and exit code 2, never a traceback."""
     try:
-        code = cli.main(standalone_mode=False)
+        code = cli.main(prog_name="dbsim", standalone_mode=False)
     except click.ClickException as error:
         error.show()
         code = 2

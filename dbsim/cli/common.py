@@ -6,7 +6,7 @@ import datetime
 import decimal
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -37,6 +37,8 @@ def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in (
         json_option,
         click.option("--max-candidates", type=int, default=1000, show_default=True, help="Rows ranked at most."),
+        click.option("--probes", type=int, default=0, help="Neighbouring buckets of each key to look into as well."),
+        click.option("--verify/--estimate", default=None, help="Rank by the exact measure, or by the filters."),
         click.option("--where", help="SQL condition on the table, e.g. \"lang = 'de'\"."),
         click.option("--limit", type=int, default=10, show_default=True, help="Hits at most."),
         click.option("--threshold", type=float, help="Lowest score; the index's own by default."),
@@ -47,6 +49,15 @@ def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def print_json(value: Any) -> None:
     click.echo(json.dumps(value, ensure_ascii=False, indent=2, default=_plain))
+
+
+def print_json_list(values: Iterable[Any]) -> int:
+    """A JSON array, an element a line, written as they come; returns how many."""
+    count = 0
+    for count, value in enumerate(values, 1):
+        click.echo(("[\n" if count == 1 else ",\n") + json.dumps(value, ensure_ascii=False, default=_plain), nl=False)
+    click.echo("\n]" if count else "[]")
+    return count
 
 
 def _plain(value: Any) -> Any:

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from dbsim.cli.common import database_argument, err, index_argument, json_option, opened, out, print_json, progress_bar
 from dbsim.errors import InvalidOption
+from dbsim.hashing.families import family_names
 from dbsim.options import Field, describe_columns
 from dbsim.store.source import public_key
 
@@ -101,7 +102,7 @@ def index_options(*, required: bool) -> Callable[[Callable[..., Any]], Callable[
 
     found = [
         click.option("--column", "columns", multiple=True, required=required, metavar=COLUMN, help=COLUMN_HELP),
-        click.option("--family", help=f"Hash family.{default('minhash')}"),
+        click.option("--family", help=f"{', '.join(family_names())}, with :SETTING=VALUE…{default('minhash')}"),
         click.option("--threshold", type=float, help=f"Similarity from which rows count.{default('0.7')}"),
         click.option("--recall", type=float, help=f"Share of such pairs that must be found.{default('0.95')}"),
         click.option("--keys", type=int, default=0, help="Bucket keys, instead of those that follow from the recall."),
@@ -133,6 +134,8 @@ table_option = click.option("--table", required=True, help="The table to index; 
 @index_argument
 @table_option
 @index_options(required=True)
+@click.option("--bucket", type=int, default=0, help="Rows and keys from this bucket size instead of the recall.")
+@click.option("--inline", is_flag=True, help="PostgreSQL: sign rows in the transaction that writes them; no worker.")
 @click.option("--no-triggers", is_flag=True, help="Leave the table untouched; every sync then compares all rows.")
 def create(db: str, name: str, table: str, columns: tuple[str, ...], no_triggers: bool, **options: Any) -> None:
     """Create an index on a table of yours. Repeating the same call changes nothing."""
@@ -143,7 +146,7 @@ def create(db: str, name: str, table: str, columns: tuple[str, ...], no_triggers
         f"index {name!r} on {made.table} ({describe_columns(made.fields)}): {made.keys} keys of {made.rows} rows, "
         + ", ".join(f"{field.size} {field.unit} and {field.bits} bits for {field.name}" for field in made.fields)
     )
-    click.echo(f"next: dbsim sync {db} {name}")
+    click.echo(f"next: dbsim sync {db} {name}" + (" (once, for the rows that are there)" if made.inline else ""))
 
 
 @click.command()
@@ -171,13 +174,20 @@ def alter(db: str, name: str, columns: tuple[str, ...], cancel: bool, **options:
 @index_argument
 @click.option("--follow", is_flag=True, help="Keep running and index changes as they come.")
 @click.option("--reconcile", is_flag=True, help="Compare every row of the table; needs no triggers.")
-def sync(db: str, name: str, follow: bool, reconcile: bool) -> None:
+@click.option(
+    "--refit", is_flag=True, help="Families that learn: learn again from the table, then fill the index anew."
+)
+def sync(db: str, name: str, follow: bool, reconcile: bool, refit: bool) -> None:
     """Bring an index up to date; stopped at any time, it goes on where it was."""
     index = opened(db).index(name)
+    if refit:
+        index.refit()
     with progress_bar() as progress:
         report = index.sync(reconcile=reconcile, progress=progress)
     if report.triggers_restored:
         err.print(f"[yellow]{len(report.triggers_restored)} missing triggers were installed again")
+    if report.views_restored:
+        err.print(f"[yellow]{len(report.views_restored)} missing views or functions were created again")
     done = f"{report.filled} rows read, {report.changed} changes worked off"
     if report.compared:
         done += f", {report.compared} rows compared and {report.repaired} repaired"
@@ -187,6 +197,17 @@ def sync(db: str, name: str, follow: bool, reconcile: bool) -> None:
     if follow:
         click.echo("following; stop with Ctrl-C", err=True)
         index.follow()
+
+
+@click.command()
+@database_argument
+@index_argument
+@click.option("--off", is_flag=True, help="Back to the queue, which `dbsim sync` works off.")
+def inline(db: str, name: str, off: bool) -> None:
+    """PostgreSQL: have the database sign changed rows in the transaction that writes them, with no worker."""
+    with progress_bar() as progress:
+        opened(db).index(name).set_inline(not off, progress=progress)
+    click.echo(f"index {name!r} is " + ("queued: changes wait for `dbsim sync`" if off else "inline: no worker needed"))
 
 
 @click.command()
@@ -215,6 +236,8 @@ def status(db: str, as_json: bool) -> None:
             table.add_row("kept", "generation " + ", ".join(map(str, one.kept)) + ", for searches that have begun")
         table.add_row("queue", f"{one.queued}" + (f", oldest {one.oldest_queued}" if one.queued else ""))
         table.add_row("quarantine", f"{one.quarantined}")
+        if one.groups is not None:
+            table.add_row("groups", f"{one.groups} of near-duplicates")
         table.add_row("filters", Text(", ".join(f"{field} {share:.0%} full" for field, share in one.fill.items())))
         for problem in one.problems:
             table.add_row("[yellow]attention", Text(problem, style="yellow"))
@@ -258,4 +281,4 @@ def drop(db: str, name: str) -> None:
     click.echo(f"index {name!r} is dropped")
 
 
-COMMANDS = (create, alter, sync, status, check, drop)
+COMMANDS = (create, alter, sync, inline, status, check, drop)

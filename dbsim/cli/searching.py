@@ -9,11 +9,22 @@ from typing import Any
 
 import click
 
-from dbsim.cli.common import database_argument, err, index_argument, opened, out, print_json, search_options
+from dbsim.cli.common import (
+    database_argument,
+    err,
+    index_argument,
+    json_option,
+    opened,
+    out,
+    print_json,
+    search_options,
+)
 from dbsim.errors import InvalidOption
 from dbsim.index import Index
+from dbsim.search.explain import Explanation
 from dbsim.search.results import Results
 
+SHINGLES = 6  # shown of each kind
 SHOWN = 100  # characters of a text
 
 
@@ -53,6 +64,42 @@ def similar(db: str, name: str, key: str, as_json: bool, **options: Any) -> int:
     """Find rows similar to the row with this primary KEY (a JSON object when composite). Exit code 1: nothing found."""
     index = opened(db).index(name)
     return show(index, index.similar(_key(index, key), **options), as_json)
+
+
+@click.command()
+@database_argument
+@index_argument
+@click.argument("a", metavar="KEY")
+@click.argument("b", metavar="KEY")
+@json_option
+def explain(db: str, name: str, a: str, b: str, as_json: bool) -> int:
+    """Show why two rows are, or are not, near-duplicates. Exit code 1: a search would not find the pair."""
+    index = opened(db).index(name)
+    found = index.explain(_key(index, a), _key(index, b))
+    if as_json:
+        print_json(found.to_json())
+    else:
+        for line in explained(found):
+            click.echo(line)
+    return 0 if found.found else 1
+
+
+def explained(found: Explanation) -> Iterator[str]:
+    """The score, then each field with its shingles."""
+    verdict = "found" if found.found else "not found"
+    yield f"score {_number(found.score)} (exact {_number(found.exact)}), threshold {found.threshold:g}: {verdict}"
+    numbers = ", ".join(map(str, found.shared_keys)) or "none"
+    yield f"bucket keys in common: {len(found.shared_keys)} of {found.keys} ({numbers})"
+    for field in found.fields:
+        yield f"{field.field}, weight {field.weight:g}: {_number(field.estimate)} (exact {_number(field.exact)})"
+        for title, shingles in (("in both", field.shared), ("only in a", field.only_a), ("only in b", field.only_b)):
+            if shingles:
+                more = f" | … {len(shingles) - SHINGLES} more" if len(shingles) > SHINGLES else ""
+                yield f"  {title:<9} {len(shingles):>4}: " + " | ".join(shingles[:SHINGLES]) + more
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
 
 
 def _key(index: Index, text: str) -> Any:
@@ -96,4 +143,4 @@ def lines(results: Results, index: Index) -> Iterator[str]:
         yield f"{hit.score:.3f}  {key:<{width}}  {shown if len(shown) <= room else shown[: room - 1] + '…'}"
 
 
-COMMANDS = (search, similar)
+COMMANDS = (search, similar, explain)

@@ -68,6 +68,14 @@ def jaccard(a: int, b: int, both: int, size: int) -> float:
     return max((estimate[a] + estimate[b] - union) / union, 0.0)
 
 
+def jaccards(a: NDArray[np.int64], b: NDArray[np.int64], both: NDArray[np.int64], size: int) -> NDArray[np.float64]:
+    """`jaccard` of many pairs, equal to the last bit; 0 where a filter is empty."""
+    estimate = np.array(cardinality(size))
+    union = estimate[a + b - both]
+    scores = np.maximum((estimate[a] + estimate[b] - union) / np.where(union > 0, union, 1.0), 0.0)
+    return np.where((a > 0) & (b > 0), scores, 0.0)
+
+
 def jaccard_raw(a: int, b: int, both: int, size: int) -> float:
     """popcount(A∧B) / popcount(A∨B), inflated by bit collisions."""
     return both / (a + b - both) if a and b else 0.0
@@ -96,6 +104,15 @@ def count_range(count: int, size: int, threshold: float) -> tuple[int, int]:
     low = bisect_left(estimates, threshold * estimates[count] - slack)
     high = bisect_right(estimates, estimates[count] / threshold + slack) - 1
     return max(low, 1), high
+
+
+def count_ranges(size: int, threshold: float) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """`count_range` of every popcount 0 … size."""
+    estimates = np.array(cardinality(size))
+    slack = 1e-9
+    low = np.searchsorted(estimates, threshold * estimates - slack)
+    high = np.searchsorted(estimates, estimates / max(threshold, 1e-9) + slack, side="right") - 1
+    return np.maximum(low, 1), high
 
 
 def choose_size(feature_counts: NDArray[np.int64]) -> tuple[int, int]:

@@ -1,7 +1,8 @@
-"""Rabin's fingerprint of the normalised text (x mod a random prime), for exact copies: Tokens per field → int64.
+"""Rabin's fingerprint of the normalised text (x mod random primes), for exact copies: Tokens per field → int64.
 
-The text is read as one large number whose digits are the 62-bit hashes of its tokens. Two different texts of b bits
-collide with probability at most b / (number of 62-bit primes, about 5·10¹⁶) over the choice of the prime.
+The text is read as one large number whose digits are the 62-bit hashes of its tokens, and reduced by two random primes
+of 30 bits: small enough for a fast division here and for PostgreSQL's bigint. The digits are keyed, so that two
+different texts collide with probability 2⁻⁶⁰, whoever wrote them.
 """
 
 from __future__ import annotations
@@ -15,12 +16,13 @@ from numpy.typing import NDArray
 
 from dbsim.text.tokens import Tokens
 
+PRIME_BITS = 30
 FIELD_END = b"\xff" * 8  # no token hash has its two highest bits set
 
 
 def fingerprints(fields: Sequence[Tokens], secret: bytes) -> NDArray[np.int64]:
-    """One number below 2⁶² per document; equal normalised fields give equal numbers."""
-    prime = random_prime(secret)
+    """One number below 2⁶⁰ per document; equal normalised fields give equal numbers."""
+    first, second = random_primes(secret)
     digits = [(tokens.hashes.astype(">u8").tobytes(), (tokens.offsets * 8).tolist()) for tokens in fields]
     documents = len(fields[0].offsets) - 1
     if len(digits) == 1:
@@ -31,17 +33,23 @@ def fingerprints(fields: Sequence[Tokens], secret: bytes) -> NDArray[np.int64]:
             FIELD_END.join(data[offsets[i] : offsets[i + 1]] for data, offsets in digits) for i in range(documents)
         )
     # int.from_bytes and % are linear in C; numpy has no number wider than 64 bits
-    return np.fromiter((int.from_bytes(b"\x01" + text) % prime for text in texts), np.int64, documents)
+    numbers = (int.from_bytes(b"\x01" + text, "big") for text in texts)
+    return np.fromiter(((x % first) << PRIME_BITS | x % second for x in numbers), np.int64, documents)
 
 
 @lru_cache(maxsize=64)
-def random_prime(secret: bytes) -> int:
-    """The first prime after a number of 62 bits drawn from the secret."""
+def random_primes(secret: bytes) -> tuple[int, int]:
+    """The first primes after two numbers of 30 bits drawn from the secret; the lower one starts below 3·2²⁸."""
     digest = hashlib.sha256(secret + b"rabin").digest()
-    candidate = (int.from_bytes(digest[:8], "big") >> 3 | 1 << 61) | 1
-    while not is_prime(candidate):
-        candidate += 2
-    return candidate
+    starts = (int.from_bytes(digest[place : place + 4], "big") >> 4 for place in (0, 4))
+    first, second = (start % 2**28 + base for start, base in zip(starts, (2**29, 3 * 2**28), strict=True))
+    return _next_prime(first), _next_prime(second)
+
+
+def _next_prime(number: int) -> int:
+    while not is_prime(number):
+        number += 1
+    return number
 
 
 def is_prime(number: int) -> bool:

@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dbsim.hashing.bloom import Filters, filters
-from dbsim.hashing.families import FAMILIES
+from dbsim.hashing.documents import Documents, FieldDocuments
+from dbsim.hashing.families import family_of
+from dbsim.hashing.family import Model
 from dbsim.hashing.fingerprint import fingerprints
 from dbsim.hashing.keys import Plan
 from dbsim.text.features import Analyser, Features
@@ -71,18 +73,20 @@ class Signatures:
 
 
 class Signer:
-    """Signs texts for one index; keeps the word cache between calls."""
+    """Signs texts for one index; keeps the word cache between calls. A family that learns needs its `model` first."""
 
     def __init__(self, fields: Sequence[FieldPlan], family: str, plan: Plan, secret: bytes) -> None:
         self.fields = tuple(fields)
+        self.family = family_of(family)
         self.plan = plan
-        self._family = FAMILIES[family]
+        self.model: Model | None = None if self.family.learns else {}
+        self.generation = 0  # of the model
         self._secret = secret
         self._hasher = TokenHasher(secret)
 
     def sign(self, texts: Sequence[Sequence[str]]) -> Signatures:
         """`texts[field][document]`; a missing value is the empty text."""
-        parts = [self._sign([column[part] for column in texts]) for part in _batches(texts)]
+        parts = [self._sign(self.documents([column[part] for column in texts])) for part in _batches(texts)]
         return Signatures.concatenate(parts)
 
     def features(self, field: int, texts: Sequence[str]) -> Features:
@@ -96,14 +100,48 @@ class Signer:
         present = np.logical_or.reduce([part.counts > 0 for part in tokens])
         return present, fingerprints(tokens, self._secret)
 
-    def _sign(self, texts: Sequence[Sequence[str]]) -> Signatures:
-        tokens = [field.analyser.tokens(column, self._hasher) for field, column in zip(self.fields, texts, strict=True)]
-        features = [field.analyser.features(part) for field, part in zip(self.fields, tokens, strict=True)]
+    def documents(self, texts: Sequence[Sequence[str]]) -> Documents:
+        """The texts as the families see them."""
+        return Documents(tuple(self._field(plan, column) for plan, column in zip(self.fields, texts, strict=True)))
+
+    def probes(self, texts: Sequence[Sequence[str]], count: int) -> NDArray[np.int64]:
+        """documents × keys × (1 + count): the keys of these texts, each with its `count` most likely neighbours."""
+        return self.family.probes(self.documents(texts), self.plan, self.fitted, count)
+
+    def fit(self, texts: Sequence[Sequence[str]]) -> Model:
+        """Learn from a sample of the table."""
+        return self.family.fit(self.documents(texts), self.plan)
+
+    def similarity(self, left: Sequence[Sequence[str]], right: Sequence[Sequence[str]]) -> NDArray[np.float64]:
+        """left × right: the family's exact measure."""
+        exact = self.family.similarity(self.documents(left), self.documents(right), self.fitted)
+        return np.round(exact, 12)  # equal texts are 1, not 1 - 2⁻⁵³
+
+    @property
+    def fitted(self) -> Model:
+        if self.model is None:
+            raise ValueError("a family that learns must be fitted before it can sign")
+        return self.model
+
+    def _field(self, plan: FieldPlan, texts: Sequence[str]) -> FieldDocuments:
+        folded = plan.analyser.fold(texts)
+        tokens = plan.analyser.folded_tokens(folded, self._hasher)
+        features = plan.analyser.features(tokens)
+        return FieldDocuments(
+            folded,
+            tokens,
+            features,
+            filters(features, plan.bits, plan.sample),
+            plan.weight,
+            plan.analyser.unit == "words",
+        )
+
+    def _sign(self, documents: Documents) -> Signatures:
         return Signatures(
-            np.logical_or.reduce([part.counts > 0 for part in features]),
-            fingerprints(tokens, self._secret),
-            self._family.keys(features, [field.weight for field in self.fields], self.plan),
-            tuple(filters(part, field.bits, field.sample) for field, part in zip(self.fields, features, strict=True)),
+            documents.present,
+            fingerprints([field.tokens for field in documents.fields], self._secret),
+            self.family.keys(documents, self.plan, self.fitted),
+            tuple(field.filters for field in documents.fields),
         )
 
 

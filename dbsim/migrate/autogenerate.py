@@ -12,10 +12,12 @@ from sqlalchemy import Connection, inspect
 
 from dbsim.store import catalogue
 from dbsim.store.identifiers import LIMIT
+from dbsim.store.postgresql_surface import shared_functions
 from dbsim.store.versions import VERSION_TABLE
 
 NameFilter = Callable[[str | None, Any, Mapping[str, Any]], bool]
-OWN = {*catalogue.metadata.tables, VERSION_TABLE, "dbsim_status"}
+SHARED = ("dbsim_status", "dbsim_unicode", "dbsim_donor", "dbsim_constant")  # made with the first index
+OWN = {*catalogue.metadata.tables, VERSION_TABLE, *SHARED, *shared_functions()}
 CUT = LIMIT - 9  # bytes of a long name that stay in front of its hash
 _indexes: WeakKeyDictionary[MigrationContext, list[str] | None] = WeakKeyDictionary()
 

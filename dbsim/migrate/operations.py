@@ -17,7 +17,7 @@ from dbsim.options import IndexOptions
 from dbsim.store import catalogue, schema, versions
 from dbsim.store.alter import generation_for
 from dbsim.store.backend import Backend, backend_named
-from dbsim.store.create import find_source, new_record, require_free, resolved, same_exists
+from dbsim.store.create import drop_in, find_source, new_record, require_free, resolved, same_exists
 from dbsim.store.definition import TableHook, alter_statements, create_statements, drop_statements, run
 from dbsim.store.source import PrimaryKey, Source
 from dbsim.store.versions import BASE
@@ -31,6 +31,7 @@ log = logging.getLogger("dbsim.migrate")
 def upgrade(op: Operations, to: str | None = None, since: str | None = None) -> None:
     """Raise dbsim's tables to version `to` (this code's); offline from version `since`, by default from nothing."""
     to = to or versions.current()
+    versions.require(to)
     found = (since or BASE) if offline(op) else _found(op)
     if found == BASE or found < to:  # another application in this database may have been here
         versions.upgrade(op, found, to)
@@ -38,12 +39,15 @@ def upgrade(op: Operations, to: str | None = None, since: str | None = None) -> 
 
 def downgrade(op: Operations, to: str = BASE, since: str | None = None) -> None:
     """Lower dbsim's tables to version `to`; "base" removes them, unless somebody's indexes are left in them."""
+    versions.require(to)
     found = (since or versions.current()) if offline(op) else _found(op)
     if found == BASE or (to != BASE and found <= to):
         return
     if to == BASE and not offline(op) and (left := catalogue.names(op.get_bind())):
         log.warning("dbsim's tables stay, because they hold the indexes %s", ", ".join(left))
         return
+    if to == BASE:
+        emit(op, _backend(op).drop_shared())
     versions.downgrade(op, found, to)
 
 
@@ -66,6 +70,8 @@ def create_index(
     Without `secret` the database draws one when the statement runs, so that none lies in a repository.
     """
     catalogue.check_name(options.name)
+    if options.inline:
+        raise InvalidOption("an index becomes inline once it is filled: create it queued, then run `dbsim inline`")
     key = tuple((primary_key or {}).items())
     if offline(op):
         record = new_record(complete(options, key), key, secret)
@@ -105,8 +111,7 @@ def drop_index(op: Operations, name: str) -> None:
     connection = op.get_bind()
     schema.alone(connection)
     if inspect(connection).has_table("dbsim_index"):
-        found = catalogue.generations(connection, name, lock=True)
-        emit(op, drop_statements(_backend(op), name, [record.generation for record in found] or [1]))
+        drop_in(connection, _backend(op), name)
 
 
 def _new_or_there(
@@ -137,7 +142,7 @@ def _generation(
 
 def _source(connection: Connection, backend: Backend, options: IndexOptions) -> Source:
     source = find_source(connection, backend, options.table, options.schema)
-    source.require(options.columns, backend.not_text)
+    source.require(options.columns, backend.not_text, backend.not_key)
     return source
 
 

@@ -22,8 +22,8 @@ from dbsim.options import Field, IndexOptions
 from dbsim.store import catalogue, schema, versions
 from dbsim.store.alter import generation_for
 from dbsim.store.backend import backend_named, backend_of
+from dbsim.store.catalogue import target
 from dbsim.store.create import find_source, resolved
-from dbsim.store.filling import target
 from dbsim.store.source import PrimaryKey
 from dbsim.store.transactions import read
 from dbsim.store.versions import BASE
@@ -75,7 +75,7 @@ def _plan(connection: Connection, asked: IndexOptions) -> tuple[str, str, str]:
     """Message, upgrade and downgrade of the migration; everything left open is filled in from the database."""
     backend = backend_of(connection)
     source = find_source(connection, backend, asked.table, asked.schema)
-    source.require(asked.columns, backend.not_text)
+    source.require(asked.columns, backend.not_text, backend.not_key)
     if source.table != asked.table:  # written as schema.table
         asked = replace(asked, table=source.table, schema=source.schema)
     options = resolved(connection, backend, asked, source)

@@ -31,17 +31,17 @@ from sqlalchemy import (
     not_,
     or_,
     select,
-    true,
+    tuple_,
+    union,
 )
 from sqlalchemy.sql.elements import TextClause
 from sqlalchemy.sql.visitors import iterate
 
 from dbsim.errors import InvalidOption
 from dbsim.options import IndexOptions
-from dbsim.search.query import Query
+from dbsim.search.query import Query, key_parameter_names
 from dbsim.search.score import Filter, score
 from dbsim.store.backend import Backend
-from dbsim.store.catalogue import index_table
 from dbsim.store.source import Key
 from dbsim.store.tables import IndexTables
 
@@ -60,13 +60,10 @@ class Statements:
     def options(self) -> IndexOptions:
         return self.tables.record.options
 
-    def candidates(self, where: Where = None, *, without_key: bool = False) -> Select[Any]:
+    def candidates(self, where: Where = None, *, without_key: bool = False, width: int = 1) -> Select[Any]:
         """Rows that share a key, can reach the threshold and fulfil the user's condition."""
         stored, names = self.tables.signatures, self.tables.names
-        shared = or_(
-            *(stored.c[name] == bindparam(f"dbsim_k{i}", type_=BigInteger) for i, name in enumerate(names.keys))
-        )
-        conditions = [shared]
+        conditions: list[ColumnElement[bool]] = []
         if len(self.options.fields) == 1:
             count = stored.c[names.counts[0]]
             conditions.append(
@@ -77,7 +74,42 @@ class Statements:
             conditions.append(not_(and_(*same)))
         if where is not None:
             conditions.append(self._fulfils(where))
-        return select(*self._ranking_columns()).where(*conditions)
+        if self.options.hashing.nearest:
+            return self._nearest(conditions)
+        wanted = [[bindparam(name, type_=BigInteger) for name in some] for some in self._key_names(width)]
+        return select(*self._ranking_columns()).where(self._shared(wanted), *conditions)
+
+    def _key_names(self, width: int) -> Sequence[Sequence[str]]:
+        """Names of the values looked up in each key column."""
+        return key_parameter_names(self.options.keys, width)
+
+    def _shared(self, wanted: Sequence[Sequence[ColumnElement[Any]]]) -> ColumnElement[bool]:
+        """A key equals its value or one of its neighbours'; codes in pieces must also lie within the radius."""
+        columns = [self.tables.signatures.c[name] for name in self.tables.names.keys]
+        shared = or_(
+            *(
+                column == values[0] if len(values) == 1 else column.in_(values)
+                for column, values in zip(columns, wanted, strict=True)
+            )
+        )
+        radius = self.options.hashing.radius
+        if radius is None:
+            return shared
+        pieces = [self.backend.hamming(column, values[0]) for column, values in zip(columns, wanted, strict=True)]
+        return and_(shared, sum(pieces[1:], start=pieces[0]) <= radius)
+
+    def _nearest(self, conditions: Sequence[ColumnElement[bool]]) -> Select[Any]:
+        """The neighbours in the order of each key, on both sides: they share the longest prefixes with the query."""
+        stored = self.tables.signatures
+        identity = [stored.c[name] for name in self.tables.key_names]
+        sides = []
+        for number, name in enumerate(self.tables.names.keys):
+            column, value = stored.c[name], bindparam(f"dbsim_k{number}", type_=BigInteger)
+            for side, order in ((column >= value, column.asc()), (column < value, column.desc())):
+                scan = select(*identity).where(side, *conditions).order_by(order, *identity)
+                sides.append(select(scan.limit(bindparam("dbsim_near", type_=Integer)).subquery()))
+        same = identity[0] if len(identity) == 1 else tuple_(*identity)
+        return select(*self._ranking_columns()).where(same.in_(union(*sides)))
 
     def _ranking_columns(self) -> list[ColumnElement[Any]]:
         """Primary key and filters: what is needed of a candidate."""
@@ -130,46 +162,25 @@ class Statements:
         ]
         return score(self.backend, options, left, right).label(names.score)
 
-    def search(self, where: Where = None, *, without_key: bool = False) -> Select[Any]:
+    def search(self, where: Where = None, *, without_key: bool = False, width: int = 1) -> Select[Any]:
         """One row for each of the best candidates, also below the threshold: how many there were, key, score.
 
         Neither the count nor the threshold may cost a second look at the candidates: as one pass over them the
         statement takes 0.12 ms on PostgreSQL, with a CTE that is counted and ranked 0.14 ms (10,000 rows, 24 keys).
         """
-        limited = self.candidates(where, without_key=without_key).limit(bindparam("dbsim_ranked", type_=Integer))
-        candidates = limited.subquery("candidates")
+        rows = self.candidates(where, without_key=without_key, width=width)
+        candidates = rows.limit(bindparam("dbsim_ranked", type_=Integer)).subquery("candidates")
         keys = [candidates.c[name] for name in self.tables.key_names]
         count = func.count().over().label("dbsim_candidates")
         scored = select(count, *keys, self._score(candidates)).subquery("scored")
-        return self._best_first(select(scored), scored).limit(bindparam("dbsim_hits", type_=Integer))
+        best, *ties = (scored.c[name] for name in (self.tables.names.score, *self.tables.key_names))
+        return select(scored).order_by(best.desc().nulls_last(), *ties).limit(bindparam("dbsim_hits", type_=Integer))
 
-    def _best_first(self, query: Select[Any], found: FromClause) -> Select[Any]:
-        best, *ties = (found.c[name] for name in (self.tables.names.score, *self.tables.key_names))
-        return query.order_by(best.desc().nulls_last(), *ties)
-
-    def search_stamped(self, where: Where = None, *, without_key: bool = False) -> Select[Any]:
-        """The same behind the index's state and stamp; without candidates just these.
-
-        For a caller's transaction, whose snapshot may be older than the generation: the one statement sees both. It
-        costs 0.02 ms more, so searches on a connection of dbsim's own, whose every statement is fresh, go without.
-        """
-        best = self.search(where, without_key=without_key).subquery("best")
-        state = self._state()
-        return self._best_first(select(state, best).select_from(state.outerjoin(best, true())), best)
-
-    def _state(self) -> FromClause:
-        """Whether the index is filled, and whether it is still the one this statement was made for."""
-        return (
-            select(index_table.c.state.label("dbsim_state"), index_table.c.stamp.label("dbsim_stamp"))
-            .where(index_table.c.name == self.tables.record.name)
-            .subquery("state")
-        )
-
-    def search_many(self) -> Select[Any]:
+    def search_many(self, width: int = 1) -> Select[Any]:
         """The same for a batch: the queries come as one JSON array, so the statement stays the same for any number."""
         stored, names = self.tables.signatures, self.tables.names
-        queries = self._queries()
-        shared = or_(*(stored.c[name] == queries.c[f"dbsim_k{i}"] for i, name in enumerate(names.keys)))
+        queries = self._queries(width)
+        shared = self._shared([[queries.c[name] for name in some] for some in self._key_names(width)])
         in_range = stored.c[names.counts[0]].between(queries.c.dbsim_low, queries.c.dbsim_high)
         number = func.row_number().over(partition_by=queries.c.dbsim_number).label("dbsim_place")
         candidates = select(*self._ranking_columns(), *queries.c, number).where(shared, in_range).cte("candidates")
@@ -200,23 +211,20 @@ class Statements:
         hits = and_(
             best.c.dbsim_number == counted.c.dbsim_number, best.c.dbsim_place <= bindparam("dbsim_hits", type_=Integer)
         )
-        state = self._state()
         return (
             select(
-                state.c.dbsim_state,
-                state.c.dbsim_stamp,
                 counted.c.dbsim_number,
                 counted.c.dbsim_candidates,
                 best.c[self.tables.names.score],
                 *(best.c[n] for n in self.tables.key_names),
             )
-            .select_from(state.outerjoin(counted, true()).outerjoin(best, hits))
+            .select_from(counted.outerjoin(best, hits))
             .order_by(counted.c.dbsim_number, best.c.dbsim_place)
         )
 
-    def _queries(self) -> FromClause:
+    def _queries(self, width: int) -> FromClause:
         fields = range(len(self.options.fields))
-        keys = [f"dbsim_k{i}" for i in range(self.options.keys)]
+        keys = chain.from_iterable(self._key_names(width))
         numbers = ["dbsim_number", *keys, "dbsim_low", "dbsim_high", *(f"dbsim_count{i}" for i in fields)]
         return self.backend.json_rows("queries", numbers, [f"dbsim_bits{i}" for i in fields])
 
@@ -236,7 +244,7 @@ def many_parameters(options: IndexOptions, queries: Sequence[Query | None], thre
         if query is not None:
             low, high = query.count_range(options, threshold)
             row: dict[str, Any] = {"dbsim_number": number, "dbsim_low": low, "dbsim_high": high}
-            row.update({f"dbsim_k{i}": key for i, key in enumerate(query.keys)})
+            row.update(query.key_parameters())
             row.update({f"dbsim_count{i}": count for i, count in enumerate(query.counts)})
             row.update({f"dbsim_bits{i}": "X" + bits.hex() for i, bits in enumerate(query.bits) if bits is not None})
             rows.append(row)
@@ -248,10 +256,12 @@ def parameters(
 ) -> dict[str, Any]:
     """The statement's parameters for one query."""
     low, high = query.count_range(options, threshold)
-    values: dict[str, Any] = {f"dbsim_k{i}": key for i, key in enumerate(query.keys)}
+    values: dict[str, Any] = {**query.key_parameters()}
     for number, (bits, count) in enumerate(zip(query.bits, query.counts, strict=True)):
         values[f"dbsim_bits{number}"] = None if bits is None else backend.stored_bits(bits)
         values[f"dbsim_count{number}"] = count
+    if options.hashing.nearest:
+        values["dbsim_near"] = -(-max_candidates // (2 * options.keys))
     return values | {"dbsim_low": low, "dbsim_high": high} | bound_parameters(threshold, limit, max_candidates)
 
 

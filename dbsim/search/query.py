@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from dbsim.hashing.bloom import count_range
 from dbsim.hashing.signer import Signatures
@@ -12,11 +16,17 @@ from dbsim.options import IndexOptions
 
 @dataclass(frozen=True)
 class Query:
-    """Bucket keys, and bits (None for an absent field) and count of every field."""
+    """Bucket keys, and bits (None for an absent field) and count of every field.
+
+    `lookups` are the values looked up in each key column where they are more than the key itself: the key and its
+    neighbours. `texts`, one a field, are there when they were given or had to be read.
+    """
 
     keys: tuple[int, ...]
     bits: tuple[bytes | None, ...]
     counts: tuple[int, ...]
+    lookups: tuple[tuple[int, ...], ...] = ()
+    texts: tuple[str, ...] = ()
 
     @staticmethod
     def of(signatures: Signatures) -> list[Query | None]:
@@ -31,8 +41,35 @@ class Query:
         tail = row[1 + keys :]
         return Query(tuple(row[1 : 1 + keys]), tuple(tail[0::2]), tuple(tail[1::2]))
 
+    @staticmethod
+    def nothing(options: IndexOptions, width: int = 1) -> Query:
+        """Matches no row."""
+        missing: Any = None
+        fields = len(options.fields)
+        return Query((missing,) * options.keys, (None,) * fields, (0,) * fields, ((missing,) * width,) * options.keys)
+
+    @property
+    def width(self) -> int:
+        """Values looked up in each key column."""
+        return len(self.lookups[0]) if self.lookups else 1
+
+    def key_parameters(self) -> dict[str, int]:
+        if self.width == 1:
+            return {f"dbsim_k{i}": key for i, key in enumerate(self.keys)}
+        return {f"dbsim_k{i}_{j}": value for i, values in enumerate(self.lookups) for j, value in enumerate(values)}
+
     def count_range(self, options: IndexOptions, threshold: float) -> tuple[int, int]:
-        """Popcounts of the first field that can reach the threshold; any when several fields share the score."""
-        if len(options.fields) > 1:
+        """Popcounts of the first field that can reach the estimate; any when several fields share the score."""
+        if len(options.fields) > 1 or not self.counts[0]:
             return 0, options.fields[0].bits
         return count_range(self.counts[0], options.fields[0].bits, threshold)
+
+
+def as_lookups(values: NDArray[np.int64]) -> tuple[tuple[int, ...], ...]:
+    """keys × width; () when there is but the key itself."""
+    return tuple(map(tuple, values.tolist())) if values.shape[1] > 1 else ()
+
+
+def key_parameter_names(keys: int, width: int) -> Sequence[Sequence[str]]:
+    """For each key column, as in `Query.key_parameters`."""
+    return [[f"dbsim_k{i}"] if width == 1 else [f"dbsim_k{i}_{j}" for j in range(width)] for i in range(keys)]

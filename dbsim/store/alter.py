@@ -21,7 +21,7 @@ def alter(
 ) -> catalogue.IndexRecord:
     """Ask for a generation with these options; the current one's options give up a change under way."""
     source = read(engine, backend, lambda c: find_source(c, backend, asked.table, asked.schema))
-    source.require(asked.columns, backend.not_text)
+    source.require(asked.columns, backend.not_text, backend.not_key)
     options = read(engine, backend, lambda c: resolved(c, backend, asked, source))
 
     def work(connection: Connection) -> catalogue.IndexRecord:
@@ -44,8 +44,9 @@ def generation_for(
                 f"the {name} of index {current.name!r} is {getattr(current.options, name)!r} and cannot be changed to "
                 f"{getattr(options, name)!r}: create another index"
             )
+    options = replace(options, inline=current.options.inline)  # which is a property of the index
     for record in found:
-        if record.options == options:
+        if replace(record.options, inline=options.inline) == options:
             return record
     taken = {record.generation for record in found}
     if number is None or number in taken:

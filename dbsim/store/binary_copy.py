@@ -1,17 +1,24 @@
-"""Rows of a signature table in PostgreSQL's binary COPY format: keys, Signatures → bytes, no loop per value."""
+"""Rows of a signature table in PostgreSQL's binary COPY format: keys, Signatures ↔ bytes, no loop per value."""
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
+import psycopg
 from numpy.typing import NDArray
+from sqlalchemy import Engine, func, literal_column, select
 
+from dbsim.hashing.bloom import Filters
 from dbsim.hashing.signer import Signatures
+from dbsim.options import IndexOptions
+from dbsim.store.arrays import signature_page
+from dbsim.store.tables import IndexTables
 
 HEADER = b"PGCOPY\n\xff\r\n\0" + b"\0" * 8
 TRAILER = b"\xff\xff"
+READ_BYTES = 1 << 22
 _NULL = -1
 
 
@@ -67,3 +74,60 @@ def _fill(rows: Signatures, chosen: NDArray[np.int64], pattern: NDArray[np.bool_
         if values is not None:
             layout[f"v{number}"] = values
     return layout
+
+
+def copied_signatures(engine: Engine, tables: IndexTables) -> Iterator[Signatures]:
+    """All stored rows with features, in key order."""
+    stored = signature_page(tables).subquery("stored")
+    sizes = {name: field.bits for name, field in zip(tables.names.bits, tables.record.options.fields, strict=True)}
+    values = [  # a missing filter as zeros, so that all rows have the same length
+        func.coalesce(value, literal_column(f"B'0'::bit({sizes[value.name]})")) if value.name in sizes else value
+        for value in list(stored.c)[len(tables.key_names) :]
+    ]
+    query = str(select(*values).compile(dialect=engine.dialect))
+    with engine.connect() as connection:
+        raw = connection.connection.dbapi_connection
+        assert isinstance(raw, psycopg.Connection)
+        # with parameters, if none, so that the percent signs doubled by the compiler are read as one
+        with raw.cursor() as cursor, cursor.copy(f"COPY ({query}) TO STDOUT (FORMAT BINARY)", ()) as copy:
+            yield from read_signatures(copy, tables.record.options)
+
+
+def read_signatures(stream: Iterable[bytes | memoryview], options: IndexOptions) -> Iterator[Signatures]:
+    """From a binary COPY of fingerprint, keys, then bits and count of each field, none of them NULL."""
+    layout = _layout(options)
+    buffer: list[bytes | memoryview] = []
+    size = 0
+    for number, data in enumerate(stream):
+        buffer.append(data[len(HEADER) :] if number == 0 else data)
+        size += len(buffer[-1])
+        if size > READ_BYTES:
+            whole = b"".join(buffer)
+            used = len(whole) // layout.itemsize * layout.itemsize
+            yield _parse(np.frombuffer(whole[:used], layout), options)
+            buffer, size = [whole[used:]], len(whole) - used
+    whole = b"".join(buffer).removesuffix(TRAILER)
+    if whole:
+        yield _parse(np.frombuffer(whole, layout), options)
+
+
+def _layout(options: IndexOptions) -> np.dtype[np.void]:
+    """One row: the number of columns, then each column's length and value."""
+    fields: list[tuple[object, ...]] = [("columns", ">i2")]
+    for number in range(1 + options.keys):
+        fields += [(f"l{number}", ">i4"), (f"k{number}", ">i8")]
+    for number, field in enumerate(options.fields):
+        fields += [(f"lb{number}", ">i4"), (f"size{number}", ">i4"), (f"bits{number}", "u1", (field.bits // 8,))]
+        fields += [(f"lc{number}", ">i4"), (f"count{number}", ">i4")]
+    return np.dtype(fields)
+
+
+def _parse(rows: NDArray[np.void], options: IndexOptions) -> Signatures:
+    keys = np.empty((len(rows), options.keys), np.int64)
+    for number in range(options.keys):
+        keys[:, number] = rows[f"k{number + 1}"]
+    filters = tuple(
+        Filters(np.ascontiguousarray(rows[f"bits{number}"]), rows[f"count{number}"].astype(np.int64))
+        for number in range(len(options.fields))
+    )
+    return Signatures(np.ones(len(rows), bool), rows["k0"].astype(np.int64), keys, filters)

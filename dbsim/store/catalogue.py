@@ -14,6 +14,7 @@ from sqlalchemy import (
     Connection,
     Double,
     Integer,
+    LargeBinary,
     MetaData,
     Row,
     Table,
@@ -77,8 +78,12 @@ model_table = Table(
     Column("index_name", Text, primary_key=True),
     Column("generation", Integer, primary_key=True, autoincrement=False),
     Column("name", Text, primary_key=True),
-    Column("shape", Text, nullable=False),
-    Column("numbers", Text, nullable=False),
+    Column("dtype", Text, nullable=False),  # as numpy writes it, little-endian: <f8, <i4, …
+    Column("shape", Text, nullable=False),  # JSON
+    Column("numbers", LargeBinary, nullable=False),
+    Column("sample", Integer, nullable=False),  # rows it was fitted on
+    Column("seed", Text, nullable=False),  # how they were drawn
+    Column("version", Text, nullable=False),  # family@version that fitted it
 )
 cardinality_table = Table(
     "dbsim_cardinality",
@@ -88,7 +93,10 @@ cardinality_table = Table(
     Column("estimate", Double, nullable=False),
 )
 
-DERIVED = re.compile(r"_(queue|fingerprint|pkey|k\d+|g\d+)$")  # dbsim_a_k0 belongs to index a
+SUFFIXES = ("edges", "contents", "changes", "grouping", "groups")  # tables and view of stored groups
+DERIVED = re.compile(  # dbsim_a_k0 belongs to index a
+    rf"_(queue|pairs|buckets|signatures|fingerprint|pkey|k\d+|g\d+|{'|'.join(SUFFIXES)})$"
+)
 FILLING, READY = "filling", "ready"
 RESERVED = {name.removeprefix("dbsim_") for name in metadata.tables} | {"version", "status"}
 
@@ -106,6 +114,7 @@ class IndexRecord:
     stamp: str = ""
     wanted: int | None = None
     retired_at: int | None = None
+    searched: bool = True  # whether it is the one in dbsim_index
 
     @property
     def name(self) -> str:
@@ -158,6 +167,14 @@ def is_ready(connection: Connection, name: str) -> bool:
     return connection.scalar(select(index_table.c.state).where(index_table.c.name == name)) == READY
 
 
+def target(found: list[IndexRecord]) -> IndexRecord | None:
+    """Which of an index's generations is to be filled and searched: the one asked for, or else the current one."""
+    for record in found[1:]:
+        if record.generation == found[0].wanted:
+            return record
+    return found[0] if found else None
+
+
 def names(connection: Connection) -> list[str]:
     return list(connection.scalars(select(index_table.c.name).order_by(index_table.c.name)))
 
@@ -186,6 +203,7 @@ def _beside(current: IndexRecord, row: Row[tuple[object, ...]]) -> IndexRecord:
         generation=row.beside_generation,
         state=row.beside_state,
         retired_at=row.beside_retired_at,
+        searched=False,
     )
 
 
@@ -219,13 +237,29 @@ def switch(connection: Connection, old: IndexRecord, new: IndexRecord, when: int
         .where(index_table.c.name == new.name)
         .values(
             generation=new.generation,
-            options=new.options.to_json(),
+            options=replace(new.options, inline=old.options.inline).to_json(),
             family=new.options.family,
             state=new.state,
             stamp=secrets.token_hex(16),
-            wanted=None,
+            wanted=new.generation if old.options.inline else None,  # see Worker.resume_inline
         )
     )
+
+
+def set_options(connection: Connection, options: IndexOptions) -> None:
+    """Those that need no other generation; a search made before is of the same index still, but knows less."""
+    values = {"options": options.to_json(), "stamp": secrets.token_hex(16)}
+    connection.execute(update(index_table).where(index_table.c.name == options.name).values(values))
+
+
+def set_primary_key(connection: Connection, name: str, primary_key: tuple[tuple[str, str], ...]) -> None:
+    text = json.dumps(primary_key, ensure_ascii=False)
+    connection.execute(update(index_table).where(index_table.c.name == name).values(primary_key=text))
+
+
+def settle_wanted(connection: Connection, name: str) -> None:
+    """Nothing is asked for beyond what is searched."""
+    connection.execute(update(index_table).where(index_table.c.name == name).values(wanted=None))
 
 
 def set_listening(connection: Connection, name: str, listening: bool) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -39,6 +39,14 @@ class Differences:
 
     def __bool__(self) -> bool:
         return bool(self.keys)
+
+    def without(self, keys: Set[Key]) -> Differences:
+        return Differences(
+            compared=self.compared,
+            missing=[key for key in self.missing if key not in keys],
+            orphaned=[key for key in self.orphaned if key not in keys],
+            different=[key for key in self.different if key not in keys],
+        )
 
     def extend(self, part: Differences) -> None:
         self.compared += part.compared
@@ -84,6 +92,19 @@ class Comparison:
             self._take(found, read(self.engine, self.backend, partial(self._some, keys=some)), repair)
             self.progress(found.compared, len(keys))
         return found
+
+    def unexplained(self, keys: Sequence[Key]) -> Differences:
+        """Of these rows, those that differ and do not wait in the queue, seen at one moment."""
+
+        def work(connection: Connection) -> Differences:
+            self.backend.snapshot(connection)
+            found = Differences()
+            for some in chunks(keys, self.backend.key_batch):
+                found.extend(self._some(connection, some))
+            queue = connection.execute(select(*key_columns(self.tables.queue, self.tables)))
+            return found.without({tuple(row) for row in queue})
+
+        return read(self.engine, self.backend, work)
 
     def _take(self, found: Differences, part: Differences, repair: bool) -> None:
         """Add up; a repair reads the rows again under their locks, so the comparison itself needs none."""

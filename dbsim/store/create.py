@@ -7,14 +7,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from sqlalchemy import Connection, Engine, inspect
+from sqlalchemy import Connection, Engine, func, inspect, select
+from sqlalchemy import table as source_table
 
 from dbsim.errors import IndexExists, InvalidOption, UnknownName
 from dbsim.hashing.bloom import choose_size
 from dbsim.options import Field, IndexOptions
 from dbsim.store import catalogue
 from dbsim.store.backend import Backend
-from dbsim.store.definition import TableHook, create_statements, drop_statements, run
+from dbsim.store.definition import TableHook, drop_statements, run, table_statements
 from dbsim.store.reading import key_columns, source_rows, texts
 from dbsim.store.schema import alone
 from dbsim.store.source import PrimaryKey, Source
@@ -34,23 +35,34 @@ def create(
     given: Sequence[str],
     secret: bytes | None = None,
     after_create_table: TableHook | None = None,
+    bucket: int = 0,
 ) -> bool:
-    """True when made, False when an index with the same options was there; `given` names the user's own choices."""
+    """True when made, False when an index with the same options was there; `given` names the user's own choices.
+
+    With a `bucket` size rows and keys follow from it and from the table's size as it is now.
+    """
     source = read(engine, backend, lambda c: find_source(c, backend, asked.table, asked.schema))
-    source.require(asked.columns, backend.not_text)
+    source.require(asked.columns, backend.not_text, backend.not_key)
     asked = replace(asked, table=source.table, schema=source.schema)
     catalogue.check_name(asked.name)
+    if bucket:
+        asked = asked.with_plan(bucket, read(engine, backend, lambda c: _count(c, source)))
     if read(engine, backend, lambda c: same_exists(c, asked, given)):
         return False
     options = read(engine, backend, lambda c: resolved(c, backend, asked, source))
     record = new_record(options, source.primary_key, secret or secrets.token_bytes(16))
+    if options.inline:
+        read(engine, backend, lambda c: backend.require_inline(c, IndexTables(record), source))
 
     def work(connection: Connection) -> bool:
         alone(connection)
         if same_exists(connection, asked, given):  # made by somebody else since we looked
             return False
         require_free(connection, asked.name)
-        run(connection, create_statements(backend, record, after_create_table))
+        run(connection, table_statements(backend, record, after_create_table))
+        show(connection, backend, IndexTables(record))
+        if options.triggers:  # after the functions, with which they may sign
+            run(connection, backend.create_triggers(IndexTables(record), connection))
         return True
 
     return write(engine, backend, work)
@@ -61,10 +73,27 @@ def drop(engine: Engine, backend: Backend, name: str) -> None:
 
     def work(connection: Connection) -> None:
         catalogue.load(connection, name)
-        found = catalogue.generations(connection, name, lock=True)
-        run(connection, drop_statements(backend, name, [record.generation for record in found]))
+        drop_in(connection, backend, name)
 
     write(engine, backend, work)
+
+
+def drop_in(connection: Connection, backend: Backend, name: str) -> None:
+    """In the caller's transaction; also what is left of an index that a killed migration has half dropped."""
+    found = catalogue.generations(connection, name, lock=True)
+    run(connection, drop_statements(backend, name, [record.generation for record in found] or [1]))
+    show_status(connection, backend)
+
+
+def show(connection: Connection, backend: Backend, tables: IndexTables) -> None:
+    """Views and functions for SQL; before the triggers, which may sign with them."""
+    backend.create_surface(connection, tables)
+    show_status(connection, backend)
+
+
+def show_status(connection: Connection, backend: Backend) -> None:
+    names = catalogue.names(connection)
+    backend.show_status(connection, [IndexTables(catalogue.load(connection, name)) for name in names])
 
 
 def find_source(connection: Connection, backend: Backend, table: str, schema: str | None) -> Source:
@@ -110,6 +139,11 @@ def resolved(connection: Connection, backend: Backend, asked: IndexOptions, sour
     sample = _sample(connection, backend, IndexTables(new_record(options, source.primary_key)))
     fields = tuple(_resolve(field, column) for field, column in zip(options.fields, sample, strict=True))
     return replace(options, fields=fields)
+
+
+def _count(connection: Connection, source: Source) -> int:
+    table = source_table(source.table, schema=source.schema)
+    return connection.scalar(select(func.count()).select_from(table)) or 0
 
 
 def _sample(connection: Connection, backend: Backend, tables: IndexTables) -> list[list[str]]:

@@ -13,8 +13,8 @@ from sqlalchemy import Connection, Table
 from sqlalchemy.schema import CreateTable
 
 from dbsim.store.backend import Backend
-from dbsim.store.catalogue import FILLING, IndexRecord
-from dbsim.store.identifiers import literal, quote
+from dbsim.store.catalogue import FILLING, SUFFIXES, IndexRecord
+from dbsim.store.identifiers import identifier, literal, quote
 from dbsim.store.tables import IndexTables, queue_name, signatures_name
 
 TableHook = Callable[[Table], Iterable[str]]  # statements after CREATE TABLE, e.g. Citus' create_distributed_table
@@ -37,13 +37,20 @@ def run(connection: Connection, statements: Iterable[str]) -> None:
 
 
 def create_statements(backend: Backend, record: IndexRecord, after_create_table: TableHook | None = None) -> list[str]:
-    """Catalogue row, tables, triggers. Without a secret in the record the database draws one, so none is in a file."""
+    """Catalogue row, tables, triggers. Without a secret in the record the database draws one, so none is in a file.
+
+    Views and functions for SQL come with the first `sync`: they need to see the database.
+    """
+    triggers = backend.create_triggers(IndexTables(record)) if record.options.triggers else []
+    return [*table_statements(backend, record, after_create_table), *triggers]
+
+
+def table_statements(backend: Backend, record: IndexRecord, after_create_table: TableHook | None = None) -> list[str]:
     tables = IndexTables(record)
     return [
         _insert_index(backend, record),
-        *_create_table(backend, tables.signatures, after_create_table),
+        *_create_table(backend, backend.stored_table(tables), after_create_table),
         *_create_table(backend, tables.queue, after_create_table),
-        *(backend.create_triggers(tables) if record.options.triggers else ()),
     ]
 
 
@@ -60,7 +67,7 @@ def alter_statements(backend: Backend, record: IndexRecord, after_create_table: 
     return [
         f"UPDATE dbsim_index SET wanted = {generation} WHERE name = {name}",
         beside,
-        *_create_table(backend, IndexTables(record).signatures, after_create_table),
+        *_create_table(backend, backend.stored_table(IndexTables(record)), after_create_table),
     ]
 
 
@@ -70,9 +77,17 @@ def drop_statements(backend: Backend, name: str, generations: Iterable[int]) -> 
     rows = [("dbsim_quarantine", "index_name"), ("dbsim_model", "index_name"), ("dbsim_generation", "index_name")]
     return [
         *backend.drop_triggers(name),
+        *drop_groups(name),
+        *backend.drop_surface(name),
         *(drop_table(table) for table in tables),
         *(f"DELETE FROM {table} WHERE {key} = {literal(name)}" for table, key in [*rows, ("dbsim_index", "name")]),
     ]
+
+
+def drop_groups(name: str) -> list[str]:
+    """Stored pairs and groups, and the view of them."""
+    *tables, view = (identifier("dbsim", name, suffix) for suffix in SUFFIXES)
+    return [f"DROP VIEW IF EXISTS {quote(view)}", *(drop_table(table) for table in tables)]
 
 
 def drop_table(name: str) -> str:

@@ -11,7 +11,7 @@ from sqlalchemy.sql.ddl import CreateIndex
 
 from dbsim.hashing.bloom import cardinality
 from dbsim.hashing.signer import Signer
-from dbsim.store import catalogue
+from dbsim.store import catalogue, models
 from dbsim.store.backend import Backend
 from dbsim.store.reading import after, key_columns, source_rows, texts
 from dbsim.store.refresh import last_stored, store
@@ -21,14 +21,6 @@ from dbsim.store.tables import IndexTables
 from dbsim.store.transactions import read, write
 
 Progress = Callable[[str, int, int], None]  # stage, done, total
-
-
-def target(found: list[catalogue.IndexRecord]) -> catalogue.IndexRecord | None:
-    """Which of an index's generations is to be filled and searched: the one asked for, or else the current one."""
-    for record in found[1:]:
-        if record.generation == found[0].wanted:
-            return record
-    return found[0] if found else None
 
 
 @dataclass
@@ -59,6 +51,7 @@ class Filling:
         """Sign and store the next rows; 0 when there are no more."""
         if not self._unfinished(connection, lock=True):
             return 0
+        models.require(connection, self.tables, self.signer)
         done = 0
         for batch in self._next_rows(connection):
             store(connection, self.backend, self.tables, batch, signer.sign(batch))
@@ -81,7 +74,7 @@ class Filling:
 
     def _unfinished(self, connection: Connection, *, lock: bool = False) -> bool:
         """Neither finished by another worker nor given up by another change of options."""
-        found = target(catalogue.generations(connection, self.tables.record.name, lock=lock))
+        found = catalogue.target(catalogue.generations(connection, self.tables.record.name, lock=lock))
         return found is not None and found.generation == self.tables.record.generation and not found.ready
 
     def _build_indexes(self) -> None:

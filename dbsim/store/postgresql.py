@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import psycopg
@@ -18,6 +18,8 @@ from sqlalchemy import (
     Double,
     Engine,
     FromClause,
+    Integer,
+    Table,
     Text,
     bindparam,
     cast,
@@ -36,10 +38,18 @@ from dbsim.hashing.bloom import ROUNDING
 from dbsim.hashing.signer import Signatures
 from dbsim.resources import sql
 from dbsim.store import catalogue
+from dbsim.store import postgresql_install as install
 from dbsim.store.backend import GONE
-from dbsim.store.binary_copy import binary_rows
+from dbsim.store.binary_copy import binary_rows, copied_signatures
 from dbsim.store.identifiers import literal, quote
-from dbsim.store.postgresql_triggers import channel, create_triggers, drop_triggers, events
+from dbsim.store.postgresql_surface import (
+    PostgreSQLSurface,
+    drop_shared,
+    drop_statements,
+    require_stable_text,
+    why_not_in_sql,
+)
+from dbsim.store.postgresql_triggers import channel, create_triggers, drop_triggers, events, parts
 from dbsim.store.source import Key, Source, Unindexable
 from dbsim.store.tables import IndexTables
 
@@ -59,13 +69,16 @@ class PostgreSQL:
     """See `Backend` for what each step means."""
 
     name = "postgresql"
-    dialect: Dialect = PGDialect(paramstyle="named")  # type: ignore[no-untyped-call]  # which leaves a percent sign alone
+    dialect: Dialect = PGDialect(paramstyle="named")  # type: ignore[no-untyped-call]  # leaves a percent sign alone
     random_hex = "replace(gen_random_uuid()::text, '-', '')"
     read_batch = 512
     key_batch = 1000
     fill_batch = 4000
     queue_batch = 2000
     not_text: tuple[str, ...] = ("bytea",)
+    not_key = r"(\[\]|range|^jsonb?|^time with time zone)$"
+    typed_keys = True
+    errors: tuple[type[Exception], ...] = (DBAPIError, psycopg.Error)
     errors_abort = True
     writers_wait = False
 
@@ -84,6 +97,9 @@ class PostgreSQL:
             ),
             is_table=rows[0].kind in ("r", "p"),
         )
+
+    def has_table(self, connection: Connection, name: str) -> bool:
+        return connection.exec_driver_sql("SELECT to_regclass(%s)", (quote(name),)).scalar() is not None
 
     def table_names(self, connection: Connection) -> list[str]:
         return list(
@@ -120,8 +136,11 @@ class PostgreSQL:
         ).scalars()
         return sorted({source, *found})
 
-    def create_triggers(self, tables: IndexTables) -> list[str]:
-        return create_triggers(tables)
+    def create_triggers(self, tables: IndexTables, connection: Connection | None = None) -> list[str]:
+        if not tables.record.options.inline:
+            return create_triggers(tables)
+        assert connection is not None
+        return create_triggers(tables, install.inline_function(self._surface(connection, tables), parts(tables)))
 
     def drop_triggers(self, name: str) -> list[str]:
         return drop_triggers(name)
@@ -135,12 +154,8 @@ class PostgreSQL:
         )
         there = {tuple(row) for row in rows}
         relations = self._plain_names(connection, self._relations(connection, tables))
-        return [
-            trigger
-            for relation in relations
-            for trigger in events(tables.record.name)
-            if (relation, trigger) not in there
-        ]
+        wanted = events(tables.record.name)
+        return [trigger for relation in relations for trigger in wanted if (relation, trigger) not in there]
 
     def _plain_names(self, connection: Connection, relations: list[str]) -> list[str]:
         return sorted(
@@ -189,22 +204,58 @@ class PostgreSQL:
 
     def wait(self, engine: Engine, tables: IndexTables, seconds: float) -> None:
         """LISTEN, then say so, then look at the queue once more: what is written after that look notifies."""
-        name = tables.record.name
-        with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-            self._run(connection, f"LISTEN {quote(channel(tables.record.name))}")
+        with self.open(engine) as connection:  # serializable statements could make the application's fail
+            self._set_listening(connection, tables, True)
             try:
-                catalogue.set_listening(connection, name, True)
-                pending = connection.exec_driver_sql(
-                    f"SELECT 1 FROM {quote(tables.queue.name)} LIMIT 1", execution_options=RAW
-                ).first()
+                queue = quote(tables.queue.name)
+                pending = connection.exec_driver_sql(f"SELECT 1 FROM {queue} LIMIT 1", execution_options=RAW).first()
+                connection.rollback()
                 raw = connection.connection.dbapi_connection
                 assert isinstance(raw, psycopg.Connection)
                 if pending is None:
                     for _ in raw.notifies(timeout=seconds, stop_after=1):
                         break
             finally:
-                catalogue.set_listening(connection, name, False)
-                self._run(connection, "UNLISTEN *")
+                connection.rollback()
+                self._set_listening(connection, tables, False)
+
+    def _set_listening(self, connection: Connection, tables: IndexTables, listening: bool) -> None:
+        self.begin(connection)
+        self._run(connection, f"LISTEN {quote(channel(tables.record.name))}" if listening else "UNLISTEN *")
+        catalogue.set_listening(connection, tables.record.name, listening)
+        connection.commit()
+
+    # ── what people see from SQL ──
+    def stored_table(self, tables: IndexTables) -> Table:
+        return tables.signatures
+
+    def require_inline(self, connection: Connection, tables: IndexTables, source: Source) -> None:
+        reason = why_not_in_sql(tables, install.encoding(connection))
+        if reason:
+            raise InvalidOption(f"an inline index signs in SQL, but {reason}: leave it queued and sync")
+        require_stable_text(source.columns, tables.record.options.columns)
+
+    def create_surface(self, connection: Connection, tables: IndexTables) -> None:
+        install.create(connection, self._surface(connection, tables))
+
+    def drop_surface(self, name: str) -> list[str]:
+        return drop_statements(name)
+
+    def drop_shared(self) -> list[str]:
+        return drop_shared()
+
+    def missing_surface(self, connection: Connection, tables: IndexTables) -> list[str]:
+        return install.missing(connection, self._surface(connection, tables))
+
+    def show_status(self, connection: Connection, indexes: Sequence[IndexTables]) -> None:
+        parts = [self._surface(connection, tables).status_part(list(events(tables.record.name))) for tables in indexes]
+        install.show_status(connection, parts)
+
+    def settle(self, engine: Engine) -> None:
+        install.settle(engine)
+
+    def _surface(self, connection: Connection, tables: IndexTables) -> PostgreSQLSurface:
+        return PostgreSQLSurface(tables, quote(self._home(connection)), self.jaccard)
 
     # ── transactions ──
     def open(self, engine: Engine) -> Connection:
@@ -217,11 +268,20 @@ class PostgreSQL:
         # a worker that row-level security hides rows from would take them for deleted: raise instead
         self._run(connection, "SET LOCAL row_security = off")
 
+    def snapshot(self, connection: Connection) -> None:
+        self._run(connection, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+
     def limit_lock_wait(self, connection: Connection, wait: str) -> None:
         self._run(connection, f"SET LOCAL lock_timeout = {literal(wait)}")
 
     def lock_keys(self, connection: Connection, tables: IndexTables, keys: Iterable[Key]) -> None:
-        stripes = sorted({zlib.crc32(repr(key).encode()) % STRIPES for key in keys})
+        install.close_gate(connection, tables.record.name)
+        self._lock_stripes(connection, tables, sorted({zlib.crc32(repr(key).encode()) % STRIPES for key in keys}))
+
+    def lock_all(self, connection: Connection, tables: IndexTables) -> None:
+        self._lock_stripes(connection, tables, list(range(STRIPES)))
+
+    def _lock_stripes(self, connection: Connection, tables: IndexTables, stripes: list[int]) -> None:
         space = zlib.crc32(f"dbsim {self._home(connection)} {tables.record.name}".encode()) - 2**31
         connection.exec_driver_sql(
             "SELECT pg_advisory_xact_lock(%(space)s::int, stripe) FROM unnest(%(stripes)s::int[]) AS stripe",
@@ -272,6 +332,16 @@ class PostgreSQL:
                 for block in binary_rows(dumped, rows):
                     copy.write(block)
 
+    def insert_rows(self, connection: Connection, table: Table, rows: Iterable[tuple[Any, ...]]) -> None:
+        raw = connection.connection.dbapi_connection
+        assert isinstance(raw, psycopg.Connection)
+        with raw.cursor() as cursor, cursor.copy(f"COPY {quote(table.name)} FROM STDIN") as copy:
+            for row in rows:
+                copy.write_row(row)
+
+    def signature_blocks(self, engine: Engine, tables: IndexTables) -> Iterator[Signatures]:
+        return copied_signatures(engine, tables)
+
     def _insert_as_text(
         self, connection: Connection, tables: IndexTables, keys: Sequence[Key], rows: Signatures
     ) -> None:
@@ -321,6 +391,9 @@ class PostgreSQL:
         both = func.bit_count(bits.op("&")(cast(other_bits, BIT(size))))
         union = _estimate(count + other_count - both, size)
         return func.greatest((_estimate(count, size) + _estimate(other_count, size) - union) / union, 0.0, type_=Double)
+
+    def hamming(self, key: ColumnElement[Any], other: ColumnElement[Any]) -> ColumnElement[int]:
+        return func.bit_count(cast(key.op("#")(other), BIT(64)), type_=Integer)
 
     def json_rows(self, parameter: str, integers: Sequence[str], texts: Sequence[str]) -> FromClause:
         columns: list[ColumnElement[Any]] = [column(name, BigInteger) for name in integers]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dbsim.resources import sql
-from dbsim.store.identifiers import dollar_quoted, identifier, literal, quote
+from typing import Any
+
+from dbsim.resources import filled, sql
+from dbsim.store.identifiers import dollar_quoted, dollar_tag, identifier, literal, quote
 from dbsim.store.tables import IndexTables
 
 LOCK = "500ms"  # how long CREATE TRIGGER may queue in front of the application's writes
@@ -28,63 +30,63 @@ def channel(name: str) -> str:
     return identifier("dbsim", name)
 
 
-def create_triggers(tables: IndexTables) -> list[str]:
-    """One block that tries until it gets the lock on the table."""
-    options = tables.record.options
-    function = _function(tables.record.name)
+def parts(tables: IndexTables) -> dict[str, Any]:
+    """What the templates of the trigger functions fill in."""
+    name, key, queue = tables.record.name, tables.key_names, quote(tables.queue.name)
+    found: dict[str, Any] = {
+        "function": _function(name),
+        "queue": f"{HOME}.{queue}",
+        "queue_literal": literal(f"{HOME_IN_LITERAL}.{queue}"),
+        "catalogue": f"{HOME}.dbsim_index",
+        "catalogue_literal": literal(f"{HOME_IN_LITERAL}.dbsim_index"),
+        "index_literal": literal(name),
+        "channel_literal": literal(channel(name)),
+        "key": ", ".join(quote(column) for column in key),
+        "key_array": "ARRAY[" + ", ".join(literal(column) for column in key) + "]::name[]",
+        "key_count": str(len(key)),
+    }
+    found["queue_changes"] = filled(sql("postgresql", "queue_changes"), found)
+    return found | {"body": dollar_tag([*map(str, found.values()), *tables.record.options.columns])}
+
+
+def create_triggers(tables: IndexTables, function: str | None = None) -> list[str]:
+    """One block that tries until it gets the lock on the table; `function` is the statement that makes another one."""
+    options, name = tables.record.options, tables.record.name
     triggers = [
         statement
-        for trigger, event in events(tables.record.name).items()
+        for trigger, event in events(name).items()
         for statement in (
             f"CREATE OR REPLACE TRIGGER {quote(trigger)} AFTER {event.format(RELATION)} "
-            f"FOR EACH STATEMENT EXECUTE FUNCTION {function}",
+            f"FOR EACH STATEMENT EXECUTE FUNCTION {_function(name)}()",
             f"ALTER TABLE {RELATION} ENABLE TRIGGER {quote(trigger)}",
         )
     ]
-    work = sql("postgresql", "triggers").format(
-        function=_execute(_create_function(tables)),
-        revoke=_execute(f"REVOKE ALL ON FUNCTION {function} FROM PUBLIC"),
-        source=literal(quote(options.schema, options.table)),
-        triggers="\n    ".join(map(_execute, triggers)),
-    )
-    return [_patiently(work)]
+    pieces = {
+        "function": _execute(function or filled(sql("postgresql", "queue_function"), parts(tables))),
+        "revoke": _execute(f"REVOKE ALL ON FUNCTION {_function(name)}() FROM PUBLIC"),
+        "source": literal(quote(options.schema, options.table)),
+        "triggers": "\n    ".join(map(_execute, triggers)),
+    }
+    return [_patiently(filled(sql("postgresql", "triggers"), pieces))]
 
 
 def drop_triggers(name: str) -> list[str]:
     """The function, and with it the triggers that call it."""
-    drop = _execute(f"DROP FUNCTION IF EXISTS {_function(name)} CASCADE")
+    drop = _execute(f"DROP FUNCTION IF EXISTS {_function(name)}() CASCADE")
     return [_patiently(f"IF home IS NOT NULL THEN\n    {drop}\nEND IF;")]
 
 
 def _function(name: str) -> str:
-    return f"{HOME}.{quote(identifier('dbsim', name, 'changed'))}()"
-
-
-def _create_function(tables: IndexTables) -> str:
-    name, key, queue = tables.record.name, tables.key_names, quote(tables.queue.name)
-    body = sql("postgresql", "queue_function").format(
-        queue=f"{HOME}.{queue}",
-        queue_literal=literal(f"{HOME_IN_LITERAL}.{queue}"),
-        catalogue=f"{HOME}.dbsim_index",
-        catalogue_literal=literal(f"{HOME_IN_LITERAL}.dbsim_index"),
-        index_literal=literal(name),
-        channel_literal=literal(channel(name)),
-        key=", ".join(quote(column) for column in key),
-        key_array="ARRAY[" + ", ".join(literal(column) for column in key) + "]::name[]",
-        key_count=len(key),
-    )
-    return (
-        f"CREATE OR REPLACE FUNCTION {_function(name)} RETURNS trigger LANGUAGE plpgsql "
-        f"SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS {dollar_quoted(body)}"
-    )
+    return f"{HOME}.{quote(identifier('dbsim', name, 'changed'))}"
 
 
 def _patiently(work: str) -> str:
     """A statement of its own that does `work` under the table's lock."""
-    return f"DO {dollar_quoted(sql('postgresql', 'patiently').format(wait=LOCK, patience=PATIENCE, work=work.strip()))}"
+    names = {"wait": LOCK, "patience": PATIENCE, "work": work.strip()}
+    return f"DO {dollar_quoted(filled(sql('postgresql', 'patiently'), names))}"
 
 
 def _execute(statement: str) -> str:
     """EXECUTE in PL/pgSQL; the server puts the names it knows into their places."""
-    parts = [part if number % 2 else literal(part) for number, part in enumerate(statement.split(PLACE))]
-    return "EXECUTE " + " || ".join(parts) + ";"
+    pieces = [part if number % 2 else literal(part) for number, part in enumerate(statement.split(PLACE))]
+    return "EXECUTE " + " || ".join(pieces) + ";"

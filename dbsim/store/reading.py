@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, Table, bindparam, select, tuple_
+from sqlalchemy import BindParameter, ColumnElement, Connection, Select, Table, bindparam, select, tuple_
 
 from dbsim.store.backend import Backend
 from dbsim.store.source import Key, Texts, Unindexable
@@ -29,12 +29,17 @@ def among(columns: Sequence[ColumnElement[Any]], keys: Sequence[Key]) -> ColumnE
 
 def after(columns: Sequence[ColumnElement[Any]], key: Key) -> ColumnElement[bool]:
     """primary key > key"""
-    return columns[0] > key[0] if len(columns) == 1 else tuple_(*columns) > key
+    return columns[0] > _value(columns[0], key[0]) if len(columns) == 1 else tuple_(*columns) > key
 
 
 def up_to(columns: Sequence[ColumnElement[Any]], key: Key) -> ColumnElement[bool]:
     """primary key ≤ key"""
-    return columns[0] <= key[0] if len(columns) == 1 else tuple_(*columns) <= key
+    return columns[0] <= _value(columns[0], key[0]) if len(columns) == 1 else tuple_(*columns) <= key
+
+
+def _value(column: ColumnElement[Any], value: Any) -> BindParameter[Any]:
+    """As a parameter, also a boolean, which SQLAlchemy would not compare by size."""
+    return bindparam("dbsim_key", value, column.type, unique=True)
 
 
 def chunks(keys: Iterable[Key], size: int) -> Iterator[list[Key]]:

@@ -8,8 +8,10 @@ from itertools import chain
 from sqlalchemy import ColumnElement, Connection, delete, false, insert, select
 
 from dbsim.hashing.signer import Signatures, Signer
+from dbsim.store import group_tables, models
 from dbsim.store.backend import Backend
 from dbsim.store.catalogue import generations, quarantine_table
+from dbsim.store.group_tables import GroupTables
 from dbsim.store.reading import among, chunks, key_columns, source_rows, texts, up_to
 from dbsim.store.rehearsal import Rehearsal
 from dbsim.store.source import Key, Texts, key_json
@@ -21,12 +23,18 @@ def refresh(
 ) -> int:
     """Lock the documents, read the truth, replace what is stored; a key without a row loses its signature."""
     done = 0
+    models.require(connection, tables, signer.signer)
     backend.lock_keys(connection, tables, keys)
     reached = filled(connection, tables)
+    grouped = tables.record.searched and group_tables.exist(connection, backend, GroupTables(tables))
     for some in chunks(keys, backend.key_batch):
+        if grouped:
+            group_tables.note_changes(connection, tables, some, -1)
         forget(connection, tables, some)
         for batch in source_texts(connection, backend, tables, some, *reached):
             store(connection, backend, tables, batch, signer.sign(batch))
+        if grouped:
+            group_tables.note_changes(connection, tables, some, 1)
         done += len(some)
     return done
 

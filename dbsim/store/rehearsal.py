@@ -16,11 +16,13 @@ class Rehearsal:
     """What was signed in advance for one batch."""
 
     def __init__(self, signer: Signer, batches: Iterable[Texts] = ()) -> None:
-        self._signer = signer
+        self.signer = signer
+        self._generation = signer.generation
         self._done = [(batch, signer.sign(batch.columns)) for batch in batches]
 
     def sign(self, batch: Texts) -> Signatures:
         for done, signatures in self._done:
-            if done.keys == batch.keys and done.columns == batch.columns:
+            same_model = self._generation == self.signer.generation
+            if same_model and done.keys == batch.keys and done.columns == batch.columns:
                 return signatures
-        return self._signer.sign(batch.columns)
+        return self.signer.sign(batch.columns)

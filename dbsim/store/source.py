@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,7 +24,7 @@ class Source:
     primary_key: PrimaryKey
     is_table: bool = True
 
-    def require(self, columns: Sequence[str], not_text: Sequence[str]) -> None:
+    def require(self, columns: Sequence[str], not_text: Sequence[str], not_key: str) -> None:
         """Refuse what cannot be indexed, with the remedy."""
         if not self.is_table:
             raise DbsimError(f"{self.table!r} is a view: index the table it reads from")
@@ -36,6 +37,12 @@ class Source:
                 )
         if not self.primary_key:
             raise NoPrimaryKey(self.table)
+        for name, type_ in self.primary_key:
+            if re.search(not_key, type_):
+                raise DbsimError(
+                    f"the primary key column {name!r} is of type {type_}, by which rows cannot be told apart outside "
+                    f"the database: give the table another key"
+                )
 
 
 @dataclass

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from sqlalchemy import (
+    BigInteger,
+    Column,
     ColumnElement,
     Connection,
     Dialect,
     Engine,
     FromClause,
+    Integer,
     LargeBinary,
+    MetaData,
     Row,
+    Table,
     Text,
     bindparam,
     cast,
@@ -29,9 +34,19 @@ from dbsim.errors import DatabaseUnavailable, DbsimError, InvalidOption, Stateme
 from dbsim.hashing.bloom import jaccard
 from dbsim.hashing.signer import Signatures
 from dbsim.resources import sql
+from dbsim.store.arrays import signature_pages
 from dbsim.store.backend import GONE
 from dbsim.store.identifiers import identifier, quote
 from dbsim.store.source import Key, Source, Unindexable
+from dbsim.store.sqlite_surface import (
+    drop_statements,
+    status_statements,
+    view_names,
+    view_statements,
+    word_names,
+    words_of,
+)
+from dbsim.store.surface import STATUS
 from dbsim.store.tables import IndexTables
 
 POLL_SECONDS = 0.2
@@ -49,6 +64,9 @@ class SQLite:
     fill_batch = 1000
     queue_batch = 500  # the application waits for the write lock meanwhile: keep it well under its busy timeout
     not_text: tuple[str, ...] = ("blob",)
+    not_key = r"(?!)"  # any type will do
+    typed_keys = False
+    errors: tuple[type[Exception], ...] = (DBAPIError, sqlite3.Error)
     errors_abort = False
     writers_wait = True
 
@@ -82,6 +100,10 @@ class SQLite:
     def _key_type(self, declared: str, collation: str) -> str:
         return declared if collation.upper() == "BINARY" else f"{declared} COLLATE {quote(collation)}".strip()
 
+    def has_table(self, connection: Connection, name: str) -> bool:
+        found = connection.exec_driver_sql("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", (name,))
+        return found.first() is not None
+
     def table_names(self, connection: Connection) -> list[str]:
         return list(connection.exec_driver_sql("SELECT name FROM sqlite_master WHERE type = 'table'").scalars())
 
@@ -104,7 +126,7 @@ class SQLite:
     def _trigger_names(self, name: str) -> list[str]:
         return [identifier("dbsim", name, event) for event in ("insert", "update", "delete")]
 
-    def create_triggers(self, tables: IndexTables) -> list[str]:
+    def create_triggers(self, tables: IndexTables, connection: Connection | None = None) -> list[str]:
         names = tables.key_names
         trigger = self._trigger_names(tables.record.name)
         parts = {
@@ -175,6 +197,38 @@ class SQLite:
     def wait(self, engine: Engine, tables: IndexTables, seconds: float) -> None:
         time.sleep(min(POLL_SECONDS, seconds))
 
+    # ── what people see from SQL ──
+    def stored_table(self, tables: IndexTables) -> Table:
+        words = [name for names in word_names(tables) for name in names]
+        table = tables.signatures.to_metadata(MetaData())
+        for name in words:
+            table.append_column(Column(name, BigInteger))
+        return table
+
+    def require_inline(self, connection: Connection, tables: IndexTables, source: Source) -> None:
+        raise InvalidOption("inline indexes need PostgreSQL, which can sign in SQL: on SQLite leave it queued and sync")
+
+    def create_surface(self, connection: Connection, tables: IndexTables) -> None:
+        for statement in view_statements(tables):
+            connection.exec_driver_sql(statement)
+
+    def drop_surface(self, name: str) -> list[str]:
+        return [*drop_statements(name), *self.drop_shared()]
+
+    def drop_shared(self) -> list[str]:
+        return [f"DROP VIEW IF EXISTS {STATUS}"]
+
+    def missing_surface(self, connection: Connection, tables: IndexTables) -> list[str]:
+        there = set(connection.exec_driver_sql("SELECT name FROM sqlite_master WHERE type = 'view'").scalars())
+        return [name for name in (*view_names(tables), STATUS) if name not in there]
+
+    def show_status(self, connection: Connection, indexes: Sequence[IndexTables]) -> None:
+        for statement in status_statements(indexes, [self._trigger_names(tables.record.name) for tables in indexes]):
+            connection.exec_driver_sql(statement)
+
+    def settle(self, engine: Engine) -> None:
+        """The write lock lets nobody else write."""
+
     # ── transactions ──
     def open(self, engine: Engine) -> Connection:
         return engine.connect()
@@ -187,10 +241,19 @@ class SQLite:
             connection.exec_driver_sql("ROLLBACK")
         connection.exec_driver_sql("BEGIN IMMEDIATE")
 
+    def snapshot(self, connection: Connection) -> None:
+        raw = connection.connection.dbapi_connection
+        assert isinstance(raw, sqlite3.Connection)
+        if not raw.in_transaction:
+            connection.exec_driver_sql("BEGIN")
+
     def limit_lock_wait(self, connection: Connection, wait: str) -> None:
         """Readers do not wait for a table to be dropped."""
 
     def lock_keys(self, connection: Connection, tables: IndexTables, keys: Iterable[Key]) -> None:
+        """BEGIN IMMEDIATE already keeps every other writer away."""
+
+    def lock_all(self, connection: Connection, tables: IndexTables) -> None:
         """BEGIN IMMEDIATE already keeps every other writer away."""
 
     def transient(self, error: BaseException) -> bool:
@@ -217,9 +280,21 @@ class SQLite:
     def insert(self, connection: Connection, tables: IndexTables, keys: Sequence[Key], rows: Signatures) -> None:
         if not keys:
             return
-        width = len(tables.signatures.columns)
+        words = words_of(rows.filters)
+        width = len(tables.signatures.columns) + len(words[0])
         statement = f"INSERT INTO {quote(tables.signatures.name)} VALUES ({', '.join('?' * width)})"
-        connection.exec_driver_sql(statement, [(*key, *row) for key, row in zip(keys, rows.as_tuples(), strict=True)])
+        values = [(*key, *row, *own) for key, row, own in zip(keys, rows.as_tuples(), words, strict=True)]
+        connection.exec_driver_sql(statement, values)
+
+    def insert_rows(self, connection: Connection, table: Table, rows: Iterable[tuple[Any, ...]]) -> None:
+        values = list(rows)
+        if values:
+            statement = f"INSERT INTO {quote(table.name)} VALUES ({', '.join('?' * len(table.columns))})"
+            connection.exec_driver_sql(statement, values)
+
+    def signature_blocks(self, engine: Engine, tables: IndexTables) -> Iterator[Signatures]:
+        # page by page: a long read would keep the application from committing, unless the file is in WAL mode
+        return signature_pages(engine, self, tables)
 
     def finish_filling(self, connection: Connection, tables: IndexTables) -> None:
         connection.exec_driver_sql(f"ANALYZE {quote(tables.signatures.name)}")
@@ -240,7 +315,7 @@ class SQLite:
         if _PREPARED not in info:
             raw = connection.connection.dbapi_connection
             assert isinstance(raw, sqlite3.Connection)
-            raw.create_function("dbsim_jaccard", 5, _jaccard, deterministic=True)
+            register(raw)
             info[_PREPARED] = True
 
     def jaccard(
@@ -253,10 +328,19 @@ class SQLite:
     ) -> ColumnElement[float]:
         return func.dbsim_jaccard(bits, count, other_bits, other_count, literal_column(str(size)))
 
+    def hamming(self, key: ColumnElement[Any], other: ColumnElement[Any]) -> ColumnElement[int]:
+        return func.dbsim_hamming(key, other, type_=Integer)
+
     def json_rows(self, parameter: str, integers: Sequence[str], texts: Sequence[str]) -> FromClause:
         rows = func.json_each(bindparam(parameter, type_=Text)).table_valued("value", name="json")
         values = [func.json_extract(rows.c.value, f"$.{name}").label(name) for name in (*integers, *texts)]
         return select(*values).cte(parameter)
+
+
+def register(raw: sqlite3.Connection) -> None:
+    """dbsim's functions on a connection: dbsim_jaccard(bits, count, other bits, other count, length of the filter)."""
+    raw.create_function("dbsim_jaccard", 5, _jaccard, deterministic=True)
+    raw.create_function("dbsim_hamming", 2, _hamming, deterministic=True)
 
 
 def _jaccard(
@@ -270,9 +354,15 @@ def _jaccard(
     return jaccard(count, other_count, both, size)
 
 
+def _hamming(key: int | None, other: int | None) -> int | None:
+    return None if key is None or other is None else (key ^ other).bit_count()
+
+
 def _explain_statement(detail: str) -> DbsimError | None:
     """SQLite has one code for every mistake in a statement."""
     detail = detail.split("\n")[0]
+    if detail.startswith("Could not decode to UTF-8"):  # and the rest of it is the user's data
+        return DbsimError("a primary key is not valid UTF-8, so its row cannot be referred to: correct it")
     if detail.startswith(("no such table", "no such column")):
         return StatementRejected(GONE.format(detail))
     if detail.startswith(("Error binding parameter", "datatype mismatch")):

@@ -7,9 +7,11 @@ from typing import Any
 
 from sqlalchemy import Connection, func, select
 
-from dbsim.store import catalogue
+from dbsim.store import catalogue, group_state, group_tables
 from dbsim.store.backend import Backend
-from dbsim.store.filling import target
+from dbsim.store.catalogue import target
+from dbsim.store.group_tables import GroupTables
+from dbsim.store.source import Source
 from dbsim.store.tables import IndexTables
 
 SATURATED = 0.8  # share of set bits beyond which scores become coarse
@@ -34,6 +36,7 @@ class Status:
     queued: int
     oldest_queued: str | None
     quarantined: int
+    groups: int | None  # stored groups of near-duplicates; None before `duplicates` was called
     fill: dict[str, float]  # field → mean share of set bits
     change: dict[str, Any] | None  # a change of options under way: its generation, its options, rows read
     kept: tuple[int, ...]  # replaced generations that are not dropped yet
@@ -67,10 +70,8 @@ def status(connection: Connection, backend: Backend, tables: IndexTables, descri
     source = backend.describe(connection, options.table, options.schema)
     rows = _count_rows(connection, tables) if source is not None else 0
     problems = _problems(connection, backend, tables, fill)
-    gone = [name for name in (*tables.key_names, *options.columns) if source is None or name not in source.columns]
-    if gone:
-        what = "the table" if source is None else f"column {', '.join(map(repr, gone))}"
-        problems.append(f"{what} is gone: rename it back, or drop the index and create it again")
+    if (problem := source_problem(backend, tables, source)) is not None:
+        problems.append(problem)
     return Status(
         index=record.name,
         table=options.table if options.schema is None else f"{options.schema}.{options.table}",
@@ -87,6 +88,7 @@ def status(connection: Connection, backend: Backend, tables: IndexTables, descri
         queued=queued,
         oldest_queued=None if oldest is None else str(oldest),
         quarantined=quarantined or 0,
+        groups=_groups(connection, backend, GroupTables(tables)),
         fill=fill,
         change=None if wanted is None or wanted is found[0] else _change(connection, wanted, record, rows),
         kept=tuple(other.generation for other in found[1:] if other is not wanted),
@@ -104,12 +106,36 @@ def _change(
         "state": new.state,
         "indexed": done,
         "rows": rows,
-        "options": old.options.changes(new.options),
+        "options": old.options.changes(new.options) or ["learned again"],
     }
+
+
+def source_problem(backend: Backend, tables: IndexTables, source: Source | None) -> str | None:
+    """How the host's table has changed so that the index can no longer follow it."""
+    options, key = tables.record.options, tables.record.primary_key
+    if source is None:
+        return "the table is gone: rename it back, or drop the index and create it again"
+    gone = [name for name in dict.fromkeys((*tables.key_names, *options.columns)) if name not in source.columns]
+    if gone:
+        return f"column {', '.join(map(repr, gone))} is gone: rename it back, or drop the index and create it again"
+    names = [name for name, _ in source.primary_key]
+    if names != tables.key_names or (backend.typed_keys and source.primary_key != key):
+        now, before = (", ".join(" ".join(part).strip() for part in parts) for parts in (source.primary_key, key))
+        return f"the primary key was {before} and is now {now}: drop the index and create it again"
+    return None
 
 
 def _count_rows(connection: Connection, tables: IndexTables) -> int:
     return connection.scalar(select(func.count()).select_from(tables.source)) or 0
+
+
+def _groups(connection: Connection, backend: Backend, groups: GroupTables) -> int | None:
+    if not group_tables.exist(connection, backend, groups):
+        return None
+    contents, generation = groups.contents, group_state.load(connection, groups).generation
+    representatives = contents.c.fingerprint == contents.c.group_id
+    found = select(func.count()).select_from(contents).where(contents.c.generation == generation, representatives)
+    return connection.scalar(found) if generation else None
 
 
 def _mean_count(count: Any) -> Any:
@@ -125,9 +151,10 @@ def _problems(connection: Connection, backend: Backend, tables: IndexTables, fil
         found.append(f"generation {record.wanted} takes over when it is built: run `dbsim sync`")
     if record.options.triggers and (missing := backend.missing_triggers(connection, tables)):
         found.append(f"{len(missing)} triggers are missing, changes go unnoticed: run `dbsim sync`")
+    if missing := backend.missing_surface(connection, tables):
+        found.append(f"{len(missing)} views or functions for SQL are missing ({missing[0]}, …): run `dbsim sync`")
     for name, share in fill.items():
         if share > SATURATED:
-            found.append(
-                f"the filters of {name!r} are {share:.0%} full, scores are coarse: `dbsim alter` it to more bits"
-            )
+            what = f"the filters of {name!r} are {share:.0%} full, scores are coarse"
+            found.append(f"{what}: `dbsim alter` it to more bits")
     return found

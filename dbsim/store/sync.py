@@ -6,26 +6,30 @@ Every change in the queue reaches all generations of the index, so that each is 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from sqlalchemy import Connection, Engine, func, insert, select
 
-from dbsim.errors import DatabaseUnavailable
+from dbsim.errors import DatabaseUnavailable, StatementRejected
 from dbsim.hashing.signer import Signer
-from dbsim.options import IndexOptions
-from dbsim.store import catalogue
+from dbsim.store import catalogue, group_tables, models
 from dbsim.store.backend import Backend
+from dbsim.store.catalogue import target
 from dbsim.store.compare import Comparison
+from dbsim.store.create import show
 from dbsim.store.definition import drop_table, run
-from dbsim.store.filling import Filling, Progress, target
+from dbsim.store.filling import Filling, Progress
+from dbsim.store.group_tables import GroupTables
 from dbsim.store.refresh import refresh, rehearse
 from dbsim.store.rehearsal import Rehearsal
 from dbsim.store.schema import alone
+from dbsim.store.status import source_problem
 from dbsim.store.tables import IndexTables
 from dbsim.store.transactions import read, write
 
 KEEP = 600.0  # seconds a replaced generation stays, for searches that have begun and selectables built before
+GRACE = 5.0  # the same where nothing can keep it in step: inline indexes, which have no worker
 DROP_LOCK = "200ms"  # how long searches may queue behind a DROP TABLE
 
 
@@ -38,6 +42,7 @@ class SyncReport:
     compared: int = 0
     repaired: int = 0
     triggers_restored: list[str] = field(default_factory=list)
+    views_restored: list[str] = field(default_factory=list)
     generation: int = 1
     switched: bool = False  # whether a new generation is searched now
 
@@ -57,16 +62,28 @@ class Worker:
     def run(self, *, compare: bool = False) -> SyncReport:
         """Restore triggers, fill, work off the queue; with `compare` also look at every row of the table."""
         report = SyncReport()
+        self._use(read(self.engine, self.backend, lambda c: catalogue.load(c, self._name)))
+        self._adopt_key()
+        read(self.engine, self.backend, self._require_source)
+        restored = self.restore_surface()
+        report.views_restored = restored if self.tables.record.ready else []  # a migration leaves them to the first run
         triggers = self.tables.record.options.triggers
         if triggers and not compare:
             report.triggers_restored = self.restore_triggers()
-        report.filled, report.switched = self.build()
+        built = self.build()
+        if built is None:
+            return report  # nothing to learn from and nothing to sign: changes wait in the queue
+        report.filled, report.switched = built
+        report.generation = self.tables.record.generation
         report.changed = self.drain()
+        if self.tables.record.options.inline:  # what was written while triggers had to queue is still to come
+            self.resume_inline()
+            self.backend.settle(self.engine)
+            report.changed += self.drain()
         markers = read(self.engine, self.backend, lambda c: self.backend.markers(c, self.tables))
         if compare or markers or not triggers:
             report.compared, report.repaired = self.reconcile()
             write(self.engine, self.backend, lambda c: self.backend.remove_markers(c, self.tables, markers))
-        report.generation = read(self.engine, self.backend, lambda c: catalogue.load(c, self._name)).generation
         self.tidy()
         return report
 
@@ -74,19 +91,48 @@ class Worker:
     def _name(self) -> str:
         return self.tables.record.name
 
+    def _use(self, record: catalogue.IndexRecord) -> None:
+        """The generation that is searched, from now on."""
+        self.signer, self.tables = self._signer_of(record), IndexTables(record)
+
+    def _adopt_key(self) -> None:
+        """Where a migration wrote the key's types by hand, take them as the database writes them."""
+        record = self.tables.record
+        options = record.options
+
+        def work(connection: Connection) -> None:
+            source = self.backend.describe(connection, options.table, options.schema)
+            stored = self.backend.describe(connection, self.tables.signatures.name, None)
+            if source and stored and record.primary_key != source.primary_key == stored.primary_key:
+                catalogue.set_primary_key(connection, record.name, source.primary_key)
+
+        if self.backend.typed_keys and not record.ready:
+            write(self.engine, self.backend, work)
+            self._use(read(self.engine, self.backend, lambda c: catalogue.load(c, self._name)))
+
+    def _require_source(self, connection: Connection) -> None:
+        options = self.tables.record.options
+        source = self.backend.describe(connection, options.table, options.schema)
+        if (problem := source_problem(self.backend, self.tables, source)) is not None:
+            raise StatementRejected(
+                f"index {self.tables.record.name!r} cannot follow table {options.table!r}: {problem}"
+            )
+
     def generations(self, connection: Connection) -> list[tuple[IndexTables, Signer]]:
         """All of them, the one that is searched first."""
         found = catalogue.generations(connection, self._name)
         return [(IndexTables(record), self._signer_of(record)) for record in found]
 
     def _signer_of(self, record: catalogue.IndexRecord) -> Signer:
-        mine = self.tables.record
-        if (record.options, record.secret) == (mine.options, mine.secret):
-            return self.signer
-        key = (record.options, record.secret)
-        if key not in self._signers:
-            self._signers[key] = record.options.signer(record.secret)
-        return self._signers[key]
+        """One a generation: it keeps the words and the model it has seen."""
+
+        def identity(some: catalogue.IndexRecord) -> tuple[object, ...]:
+            return some.generation, replace(some.options, inline=False), some.secret
+
+        self._signers.setdefault(identity(self.tables.record), self.signer)
+        if identity(record) not in self._signers:
+            self._signers[identity(record)] = record.options.signer(record.secret)
+        return self._signers[identity(record)]
 
     # ── triggers ──
     def restore_triggers(self) -> list[str]:
@@ -100,17 +146,33 @@ class Worker:
         alone(connection)
         if not self.backend.missing_triggers(connection, self.tables):  # another worker was quicker
             return
-        run(connection, self.backend.create_triggers(self.tables))
+        run(connection, self.backend.create_triggers(self.tables, connection))
         connection.execute(insert(self.tables.queue).values({}))
 
+    def restore_surface(self) -> list[str]:
+        """Create missing views and functions again."""
+        missing = read(self.engine, self.backend, lambda c: self.backend.missing_surface(c, self.tables))
+        if missing:
+            write(self.engine, self.backend, lambda c: show(c, self.backend, self.tables))
+        return missing
+
     # ── generations ──
-    def build(self) -> tuple[int, bool]:
-        """Fill the generation that is asked for, then search it: (rows read, whether it was a new one)."""
+    def build(self) -> tuple[int, bool] | None:
+        """Fill the generation that is asked for, then search it: (rows read, whether it was a new one).
+
+        None when the family has nothing to learn from.
+        """
         filled, switched = 0, False
         while (record := read(self.engine, self.backend, self._unfinished)) is not None:
             tables, signer = IndexTables(record), self._signer_of(record)
+            if not models.ensure(self.engine, self.backend, tables, signer):
+                return None
+            if record.options.inline:  # triggers that have not seen yet that they must queue
+                self.backend.settle(self.engine)
             filled += self._filling(tables, signer).run()
             switched |= write(self.engine, self.backend, self.switch)
+        self._use(read(self.engine, self.backend, lambda c: catalogue.load(c, self._name)))
+        models.ensure(self.engine, self.backend, self.tables, self.signer)
         return filled, switched
 
     def _filling(self, tables: IndexTables, signer: Signer) -> Filling:
@@ -132,26 +194,48 @@ class Worker:
         if record is None or record is found[0] or not record.ready:
             return False
         catalogue.switch(connection, found[0], record, int(time.time()))
+        searched = IndexTables(catalogue.load(connection, self._name))
+        group_tables.drop(connection, GroupTables(searched))  # they hold the old generation's keys
+        show(connection, self.backend, searched)
+        if searched.record.options.inline:
+            run(connection, self.backend.create_triggers(searched, connection))
         return True
 
-    def tidy(self) -> None:
+    def resume_inline(self) -> None:
+        """After a change of generation triggers have queued: they go on signing when only one generation is left."""
+        record = read(self.engine, self.backend, lambda c: catalogue.load(c, self._name))
+        if record.wanted is None:
+            return
+        time.sleep(GRACE)  # nobody but this run feeds the old generation, so it cannot be kept for long
+        self.tidy(keep=0.0)
+        write(self.engine, self.backend, self._settle_wanted)
+
+    def _settle_wanted(self, connection: Connection) -> None:
+        found = catalogue.generations(connection, self._name, lock=True)
+        if len(found) == 1 and found[0].wanted == found[0].generation:
+            catalogue.settle_wanted(connection, self._name)
+
+    def tidy(self, keep: float | None = None) -> None:
         """Drop generations that are no longer needed; one that is still being read waits for the next run."""
-        for record in read(self.engine, self.backend, lambda c: self._not_needed(catalogue.generations(c, self._name))):
+        keep = self.keep if keep is None else keep
+        for record in read(self.engine, self.backend, partial(self._not_needed, keep=keep)):
             try:
                 write(self.engine, self.backend, partial(self._drop, generation=record.generation), patience=0)
             except DatabaseUnavailable:
                 continue
 
-    def _not_needed(self, found: list[catalogue.IndexRecord]) -> list[catalogue.IndexRecord]:
+    def _not_needed(self, connection: Connection, keep: float) -> list[catalogue.IndexRecord]:
+        found = catalogue.generations(connection, self._name)
         others = [record for record in found[1:] if record is not target(found)]
-        return [record for record in others if not record.ready or self._age(record) >= self.keep]
+        return [record for record in others if not record.ready or self._age(record) >= keep]
 
     def _age(self, record: catalogue.IndexRecord) -> float:
         return time.time() - (record.retired_at or 0)
 
     def _drop(self, connection: Connection, generation: int) -> None:
         self.backend.limit_lock_wait(connection, DROP_LOCK)
-        for record in self._not_needed(catalogue.generations(connection, self._name, lock=True)):
+        catalogue.generations(connection, self._name, lock=True)
+        for record in self._not_needed(connection, keep=0.0):
             if record.generation == generation:
                 run(connection, [drop_table(IndexTables(record).signatures.name)])
                 catalogue.remove_generation(connection, record)
@@ -167,27 +251,33 @@ class Worker:
         return changed
 
     def _drain_batch(self) -> int:
-        rehearsals: dict[IndexOptions, Rehearsal] = {}
+        rehearsals: dict[int, Rehearsal] = {}
         if self.backend.writers_wait:
             rehearsals = read(self.engine, self.backend, self._rehearse)
         return write(self.engine, self.backend, lambda c: self.step(c, rehearsals))
 
-    def _rehearse(self, connection: Connection) -> dict[IndexOptions, Rehearsal]:
+    def _rehearse(self, connection: Connection) -> dict[int, Rehearsal]:
         keys = self.backend.pending(connection, self.tables, self.backend.queue_batch)
         if not keys:
             return {}
-        return {
-            tables.record.options: rehearse(connection, self.backend, tables, signer, keys)
-            for tables, signer in self.generations(connection)
-        }
+        found = {}
+        for tables, signer in self.generations(connection):
+            models.current(connection, tables, signer)
+            if signer.model is not None:
+                rehearsal = rehearse(connection, self.backend, tables, signer, keys)
+                found[tables.record.generation] = rehearsal
+        return found
 
-    def step(self, connection: Connection, rehearsals: dict[IndexOptions, Rehearsal] | None = None) -> int:
+    def step(self, connection: Connection, rehearsals: dict[int, Rehearsal] | None = None) -> int:
         """Claim a batch, lock its documents, read the truth, write, all in the caller's transaction."""
         keys = self.backend.claim(connection, self.tables, self.backend.queue_batch)
         if keys:
             # read after the claim: a generation that appears later reads these rows itself
             for tables, signer in self.generations(connection):
-                rehearsal = (rehearsals or {}).get(tables.record.options) or Rehearsal(signer)
+                models.current(connection, tables, signer)
+                if signer.model is None:  # nothing is stored yet, and the filling will read it all
+                    continue
+                rehearsal = (rehearsals or {}).get(tables.record.generation) or Rehearsal(signer)
                 refresh(connection, self.backend, tables, rehearsal, keys)
         return len(keys)
 
@@ -196,6 +286,8 @@ class Worker:
         """Compare content fingerprints of all rows and repair what differs; needs no triggers."""
         compared = repaired = 0
         for tables, signer in read(self.engine, self.backend, self.generations):
+            if not models.ensure(self.engine, self.backend, tables, signer):
+                continue
             walk = Comparison(self.engine, self.backend, tables, signer, fingerprints_only=True)
             walk.progress = lambda done, total: self.progress("comparing", done, total)
             found = walk.all(repair=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from sqlalchemy import (
@@ -126,16 +126,7 @@ class ColumnNames:
 
     @staticmethod
     def of(record: IndexRecord) -> ColumnNames:
-        taken = {name.lower() for name, _ in record.primary_key}
-
-        def free(*parts: str) -> str:
-            name = identifier(*parts)
-            while name.lower() in taken:
-                name = identifier(*parts, "")
-                parts = (*parts, "")
-            taken.add(name.lower())
-            return name
-
+        free = partial(free_name, {name.lower() for name, _ in record.primary_key})
         options = record.options
         return ColumnNames(
             fingerprint=free("fingerprint"),
@@ -145,3 +136,13 @@ class ColumnNames:
             queued=free("queued_at"),
             score=free("score"),
         )
+
+
+def free_name(taken: set[str], *parts: str) -> str:
+    """The parts as a name that is not taken yet; it is from now on."""
+    name = identifier(*parts)
+    while name.lower() in taken:
+        parts = (*parts, "")
+        name = identifier(*parts)
+    taken.add(name.lower())
+    return name

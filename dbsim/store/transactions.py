@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 from sqlalchemy import Connection, Engine
-from sqlalchemy.exc import DBAPIError
 
 from dbsim.errors import InvalidOption
 from dbsim.store.backend import Backend
@@ -46,14 +45,14 @@ def read(
     return persistently(backend, attempt, patience)
 
 
-def persistently(backend: Backend, attempt: Callable[[], Result], patience: float | None) -> Result:
+def persistently(backend: Backend, attempt: Callable[[], Result], patience: float | None = None) -> Result:
     """Deadlock, serialization, busy and lost connection are tried again, other errors explained."""
     deadline = time.monotonic() + (PATIENCE if patience is None else patience)
     pause = 0.01
     while True:
         try:
             return attempt()
-        except DBAPIError as error:
+        except backend.errors as error:
             if not backend.transient(error) or time.monotonic() > deadline:
                 raise backend.explain(error) or error from error
         except UNSENDABLE as error:
@@ -73,7 +72,7 @@ def searching(engine: Engine, backend: Backend, connection: Connection | None = 
             with backend.connect(engine) as own:
                 backend.prepare(own)
                 yield own
-    except DBAPIError as error:
+    except backend.errors as error:
         raise backend.explain(error) or error from error
     except UNSENDABLE as error:
         raise InvalidOption(f"the database cannot take a name or value: {error}") from error

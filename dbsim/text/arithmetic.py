@@ -82,6 +82,13 @@ def scale(lane: Hashes, size: int) -> NDArray[np.int64]:
     return ((lane * np.uint64(size)) >> _SHIFT).astype(np.int64)
 
 
+def numbered(start: int, stop: int, salt: int = 0) -> Hashes:
+    """Hashes of the numbers from start to stop - 1: random choices that are the same everywhere."""
+    numbers = np.arange(start + 1, stop + 1, dtype=np.uint64)
+    numbers |= numbers << _SHIFT  # a lane that is zero would stay zero
+    return combine([numbers, np.full_like(numbers, salt)])
+
+
 def high_lane(hashes: Hashes) -> Hashes:
     return hashes >> _SHIFT
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dbsim.text.arithmetic import Hashes, combine_runs
 from dbsim.text.normalise import fold
-from dbsim.text.tokens import TokenHasher, Tokens, offsets_of
+from dbsim.text.tokens import FILLER, TokenHasher, Tokens, offsets_of
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,6 @@ class Features:
 
     hashes: Hashes
     offsets: NDArray[np.int64]
-    weights: NDArray[np.float64] | None = None
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -47,14 +46,30 @@ class Analyser:
     unit: str = "words"
     size: int = 3
 
+    def fold(self, texts: Sequence[str]) -> list[bytes]:
+        return [fold(text, self.normaliser) for text in texts]
+
     def tokens(self, texts: Sequence[str], hasher: TokenHasher) -> Tokens:
-        folded = [fold(text, self.normaliser) for text in texts]
+        return self.folded_tokens(self.fold(texts), hasher)
+
+    def folded_tokens(self, folded: Sequence[bytes], hasher: TokenHasher) -> Tokens:
         if self.unit == "words":
             return hasher.words(folded)
         return hasher.characters(folded, padding=self.size - 1)
 
     def features(self, tokens: Tokens) -> Features:
         return shingles(tokens, self.size)
+
+    def shingles(self, text: str) -> list[str]:
+        """The shingles as text, each once, in text order: what `features` hashes, for people to read."""
+        words = fold(text, self.normaliser).decode().split()
+        if self.unit == "words":
+            tokens, gap = words, " "
+        else:
+            pad = FILLER * (self.size - 1)
+            tokens, gap = list(pad + FILLER.join(words) + pad) if words else [], ""
+        runs = (tokens[start : start + self.size] for start in range(max(len(tokens) - self.size + 1, 1)))
+        return list(dict.fromkeys(gap.join(run) for run in runs if run))
 
 
 def shingles(tokens: Tokens, size: int) -> Features:

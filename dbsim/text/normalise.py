@@ -5,6 +5,7 @@ All knowledge is in the data file `unicode-15.1.0.txt` (its header says the rule
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
@@ -73,6 +74,36 @@ def _table() -> dict[str, _Ranges]:
         ranges.lasts.append(int(last or first, 16) + (len(line) - 3 if line[0] == "map" else 0))
         ranges.lines.append(line)
     return table
+
+
+class Replaced(NamedTuple):
+    """Code points first … last become prefix, then the character `shift` places on (None: none), then suffix."""
+
+    profile: str
+    first: int
+    last: int
+    prefix: str
+    shift: int | None
+    suffix: str
+
+
+def replaced_ranges() -> Iterator[Replaced]:
+    """The whole table in a form that a database can look up."""
+    for profile, ranges in _table().items():
+        for first, last, line in zip(ranges.firsts, ranges.lasts, ranges.lines, strict=True):
+            match line[0]:
+                case "keep":
+                    yield Replaced(profile, first, last, "", 0, "")
+                case "alone":
+                    yield Replaced(profile, first, last, " ", 0, " ")
+                case "drop":
+                    yield Replaced(profile, first, last, "", None, "")
+                case "map":
+                    for code, target in enumerate(line[2:], first):
+                        yield Replaced(profile, code, code, _spelled(target), None, "")
+                case "shift":
+                    start = _spelled(line[2])
+                    yield Replaced(profile, first, last, start[:-1], ord(start[-1]) - first, "")
 
 
 class _Replacements(dict[str, str]):

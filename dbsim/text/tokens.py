@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,34 +30,34 @@ class Tokens:
         return self.offsets[1:] - self.offsets[:-1]
 
 
-class TokenHasher(dict[bytes, int]):
-    """SHA-256(secret ‖ token), cut to 62 bits, remembered: nobody without the secret can build colliding texts."""
+class TokenHasher(dict[bytes, bytes]):
+    """SHA-256(secret ‖ token), cut to 62 bits, remembered: nobody without the secret can build colliding texts.
+
+    Kept as 8 bytes, most significant first: joining them is twice as fast as making an array of Python's integers.
+    """
 
     def __init__(self, secret: bytes) -> None:
         super().__init__()
         self._secret = hashlib.sha256(secret)
         self._characters = np.empty(0, np.int64)
 
-    def __missing__(self, token: bytes) -> int:
+    def __missing__(self, token: bytes) -> bytes:
         state = self._secret.copy()
         state.update(token)
         value = int.from_bytes(state.digest()[:8], "big") >> (64 - HASH_BITS)
-        self[token] = value
-        return value
+        self[token] = found = value.to_bytes(8, "big")
+        return found
 
     def words(self, folded: Sequence[bytes]) -> Tokens:
         """The words of each folded text."""
-        counts = np.zeros(len(folded), np.int64)
-        words = chain.from_iterable(self._bounded(_split(folded, counts)))
-        hashes = np.fromiter(map(self.__getitem__, words), np.uint64)
-        return Tokens(hashes, offsets_of(counts))
+        hashed = [b"".join(map(self._hash_words, _pieces(document))) for document in folded]
+        counts = np.fromiter(map(len, hashed), np.int64, len(hashed)) // 8
+        return Tokens(np.frombuffer(b"".join(hashed), ">u8").astype(np.uint64), offsets_of(counts))
 
-    def _bounded(self, pieces: Iterator[list[bytes]]) -> Iterator[list[bytes]]:
-        """Between two pieces, not two calls: one long text must not outgrow the cache either."""
-        for words in pieces:
-            if len(self) > CACHE_LIMIT:
-                self.clear()
-            yield words
+    def _hash_words(self, piece: bytes) -> bytes:
+        if len(self) > CACHE_LIMIT:  # between two pieces, not two calls: one long text must not outgrow it either
+            self.clear()
+        return b"".join(map(self.__getitem__, piece.split()))
 
     def characters(self, folded: Sequence[bytes], padding: int) -> Tokens:
         """The characters of each folded text, gaps as one filler, `padding` fillers at both ends."""
@@ -70,10 +70,10 @@ class TokenHasher(dict[bytes, int]):
         hashes = self._characters[points]
         if (hashes < 0).any():
             for point in np.unique(points[hashes < 0]).tolist():
-                self._characters[point] = self[chr(point).encode()]
+                self._characters[point] = int.from_bytes(self[chr(point).encode()], "big")
             hashes = self._characters[points]
         counts = np.fromiter(map(len, padded), np.int64, len(padded))
-        return Tokens(hashes.astype(np.uint64), offsets_of(counts))
+        return Tokens(hashes.view(np.uint64), offsets_of(counts))
 
 
 def offsets_of(counts: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -82,24 +82,11 @@ def offsets_of(counts: NDArray[np.int64]) -> NDArray[np.int64]:
     return offsets
 
 
-def _split(folded: Sequence[bytes], counts: NDArray[np.int64]) -> Iterator[list[bytes]]:
-    for number, document in enumerate(folded):
-        if len(document) <= PIECE:
-            words = document.split()
-            counts[number] = len(words)
-            yield words
-        else:
-            for piece in _pieces(document):
-                words = piece.split()
-                counts[number] += len(words)
-                yield words
-
-
-def _pieces(document: bytes) -> Iterator[bytes]:
+def _pieces(document: bytes) -> list[bytes]:
     """Cut at a space, so that no word is cut."""
-    start = 0
-    while start < len(document):
-        space = document.find(b" ", start + PIECE)
-        end = len(document) if space < 0 else space
-        yield document[start:end]
-        start = end
+    if len(document) <= PIECE:
+        return [document]
+    starts = [0]
+    while (space := document.find(b" ", starts[-1] + PIECE)) >= 0:
+        starts.append(space)
+    return [document[start:end] for start, end in pairwise([*starts, len(document)])]

@@ -111,7 +111,7 @@ def objects(engine: Engine) -> list[tuple[Any, ...]]:
     """The full schema: every table, column, index, trigger, function, constraint and default with its definition."""
     if engine.dialect.name == "sqlite":
         rows = fetch(engine, "SELECT type, name, tbl_name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_stat%'")
-        return sorted(rows, key=repr)
+        return sorted(((*row[:3], " ".join((row[3] or "").split())) for row in rows), key=repr)
     queries = (
         "SELECT 'relation', n.nspname, c.relname, c.relkind::text, pg_get_indexdef(c.oid) FROM pg_class c "
         "JOIN pg_namespace n ON n.oid = c.relnamespace WHERE {user}",

@@ -349,10 +349,9 @@ def test_conditions_that_the_database_does_not_understand(index: dbsim.Index, sh
         ):
             index.search(sentence(0), where=where)
         assert "nosuch" in refused(shell, "search", url, "articles", sentence(0), "--where", where)
-    for where in ("", "id = ", "id = '", "id > 1) OR (1 = 1", "\0"):
-        if where != "id > 1) OR (1 = 1":  # closes and opens: strange, yet SQL
-            with pytest.raises(StatementRejected, match="the condition is not SQL that the database understands"):
-                index.search(sentence(0), where=where)
+    for where in ("", "id = ", "id = '", "\0"):
+        with pytest.raises(StatementRejected, match="the condition is not SQL that the database understands"):
+            index.search(sentence(0), where=where)
     with pytest.raises(InvalidOption, match="cannot take a name or value"):
         index.search(sentence(0), where="body = '\ud800'")
     assert index.search(sentence(0)) != []

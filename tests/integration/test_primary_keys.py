@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import re
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from sqlalchemy import column, insert, table, update
 from sqlalchemy import delete as delete_from
 
 import dbsim
+from dbsim.errors import DbsimError
 from dbsim.store.identifiers import quote
 from dbsim.store.tables import PlainType
 from tests.integration.helpers import QUICK, Command, assert_in_step, execute, fetch, near_copy, sentence
@@ -224,6 +226,45 @@ def test_rows_without_a_key_which_sqlite_allows_are_passed_over(database: dbsim.
     assert index.status().queued == 0
     assert index.sync(reconcile=True).repaired == 0
     assert not index.check()
+
+
+@pytest.mark.parametrize("url", ["postgresql"], indirect=True)
+def test_keys_that_python_cannot_tell_apart_are_refused(database: dbsim.Database) -> None:
+    """Two times with zone are equal in Python when their moments are, in PostgreSQL only when the zones are too."""
+    for number, type_ in enumerate(
+        ("integer[]", "text[]", "jsonb", "int4range", "datemultirange", "time with time zone")
+    ):
+        execute(database.engine, f"CREATE TABLE t{number} (id {type_} PRIMARY KEY, body TEXT)")
+        with pytest.raises(
+            DbsimError, match=f"the primary key column 'id' is of type {re.escape(type_)}, by which rows"
+        ):
+            database.create_index("t", table=f"t{number}", columns="body")
+
+
+@pytest.mark.parametrize("url", ["postgresql"], indirect=True)
+def test_a_boolean_key(database: dbsim.Database) -> None:
+    execute(
+        database.engine,
+        "CREATE TABLE t (id BOOLEAN PRIMARY KEY, body TEXT)",
+        f"INSERT INTO t VALUES (false, '{sentence(1)}'), (true, '{near_copy(1)}')",
+    )
+    index = database.create_index("t", table="t", columns="body", **QUICK)
+    index.sync()
+    assert [hit.key for hit in index.similar(False)] == [True]
+    assert_in_step(database, "t")
+
+
+@pytest.mark.parametrize("url", ["sqlite"], indirect=True)
+def test_a_key_that_is_not_utf_8_is_reported_without_its_bytes(database: dbsim.Database) -> None:
+    execute(
+        database.engine,
+        "CREATE TABLE t (id TEXT PRIMARY KEY, body TEXT)",
+        f"INSERT INTO t VALUES ('a', '{sentence(1)}'), (CAST(x'73656372657480' AS TEXT), '{sentence(2)}')",
+    )
+    with pytest.raises(
+        DbsimError, match=r"^a primary key is not valid UTF-8, so its row cannot be referred to: correct it$"
+    ):
+        database.create_index("t", table="t", columns="body", **QUICK)
 
 
 def test_keys_on_the_command_line(database: dbsim.Database, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:

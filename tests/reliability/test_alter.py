@@ -99,7 +99,7 @@ def test_every_answer_is_that_of_one_generation(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("dbsim.index.FRESH", 0.1)
+    monkeypatch.setattr("dbsim.search.current.FRESH", 0.1)
     shared = make(2500)
     questions = list(range(0, 400, 13))
 
@@ -217,7 +217,7 @@ def test_an_old_index_object_outlives_its_tables(database: dbsim.Database, make:
     assert list(stale[0].similar(1)) == expected
     assert stale[1].search_many([body(1)])[0][0].key == 1
     for index in stale[2:]:
-        index._seen = dict.fromkeys(index._seen, 0.0)  # idle for a while
+        index._current._seen = 0.0  # idle for a while
     with database.engine.connect() as connection:
         assert list(stale[2].similar(1, connection=connection)) == expected
         assert connection.execute(stale[3].match(body(1)).select()).all()
@@ -225,7 +225,7 @@ def test_an_old_index_object_outlives_its_tables(database: dbsim.Database, make:
 
 def test_a_transaction_goes_on_with_what_it_saw(new_postgres: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """In REPEATABLE READ the old generation answers until the transaction ends, also after others went over."""
-    monkeypatch.setattr("dbsim.index.FRESH", 0.0)
+    monkeypatch.setattr("dbsim.search.current.FRESH", 0.0)
     database = dbsim.open(new_postgres)
     database.upgrade()
     with database.engine.begin() as connection:

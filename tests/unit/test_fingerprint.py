@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbsim.hashing.fingerprint import fingerprints, is_prime, random_prime
+from dbsim.hashing.fingerprint import fingerprints, is_prime, random_primes
 from dbsim.text.features import Analyser
 from dbsim.text.normalise import fold, normalise
 from dbsim.text.tokens import TokenHasher
@@ -77,17 +77,18 @@ def test_composites_and_pseudoprimes(composite: int) -> None:
     assert not is_prime(composite)
 
 
-@given(st.binary(max_size=40))
-def test_random_prime_has_62_bits_and_is_the_next(secret: bytes) -> None:
-    prime = random_prime(secret)
-    assert 2**61 < prime < 2**62
-    assert is_prime(prime)
-    start = int.from_bytes(hashlib.sha256(secret + b"rabin").digest()[:8]) // 8 % 2**61 + 2**61
-    assert not any(is_prime(number) for number in range(start, prime))
+@pytest.mark.parametrize("secret", [b"", b"a", SECRET, b"\xff" * 16])
+def test_random_primes_have_30_bits_and_are_the_next(secret: bytes) -> None:
+    digest = hashlib.sha256(secret + b"rabin").digest()
+    for prime, place, base in zip(random_primes(secret), (0, 4), (2**29, 3 * 2**28), strict=True):
+        start = base + (int.from_bytes(digest[place : place + 4], "big") >> 4)
+        assert 2**29 < prime < 2**30
+        assert is_prime(prime)
+        assert not any(is_prime(number) for number in range(start, prime))
 
 
 def test_each_secret_has_its_prime() -> None:
-    assert len({random_prime(b"secret %d" % number) for number in range(200)}) == 200
+    assert len({random_primes(b"secret %d" % number) for number in range(200)}) == 200
 
 
 # The formula
@@ -101,7 +102,8 @@ def fingerprint_by_integers(texts: list[str]) -> int:
             number = number * 2**64 + 2**64 - 1
         for digit in words_by_loop(text):
             number = number * 2**64 + digit
-    return number % random_prime(SECRET)
+    first, second = random_primes(SECRET)
+    return number % first * 2**30 + number % second
 
 
 @given(st.lists(st.tuples(any_text | few_words, any_text | few_words, few_words), min_size=1, max_size=5))
@@ -174,7 +176,7 @@ def test_a_long_text_takes_linear_time_and_is_exact() -> None:
 
 def fingerprint_by_integers_fast(text: str) -> int:
     """Horner's rule with a remainder a step: the same number without a long integer."""
-    value, prime = 1, random_prime(SECRET)
+    values, primes = [1, 1], random_primes(SECRET)
     for digit in words_by_loop(text):
-        value = (value * 2**64 + digit) % prime
-    return value
+        values = [(value * 2**64 + digit) % prime for value, prime in zip(values, primes, strict=True)]
+    return values[0] * 2**30 + values[1]

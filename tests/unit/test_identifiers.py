@@ -48,7 +48,7 @@ def test_a_name_of_63_bytes_is_not_cut() -> None:
     assert identifier("x" * 64).startswith("x" * 54 + "_")
 
 
-@given(storable.filter(bool))
+@given(storable.filter(lambda name: name and not name.lower().startswith("sqlite_")))
 def test_quoted_names_and_literals_in_a_database(name: str) -> None:
     with sqlite3.connect(":memory:") as connection:
         connection.execute(f"CREATE TABLE {quote(name)} ({quote(name)} TEXT)")

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from dbsim.hashing.families import FAMILIES, resolve
-from dbsim.hashing.keys import LIMIT_KEYS, MAX_KEYS, Plan, band, choose_plan
+from dbsim.hashing.keys import LIMIT_KEYS, MAX_KEYS, MAX_ROWS, Plan, band, choose_plan
 from dbsim.hashing.minhash import MinHash, signature
 from dbsim.text.features import Features
 from tests.unit.test_arithmetic import combine_by_integers
-from tests.unit.test_minhash import features_of_rows, random_pairs, union_and_common
+from tests.unit.test_minhash import features_of_rows, keys_of, random_pairs, union_and_common
 
 thresholds = st.floats(0.15, 1.0)
 recalls = st.floats(0.01, 0.999)
@@ -30,7 +30,7 @@ def same(similarity: float) -> float:
 
 def plan_by_search(probability: float, recall: float) -> Plan:
     """The largest number of rows, then the fewest keys, among all plans that reach the recall."""
-    for rows in range(128, 0, -1):
+    for rows in range(MAX_ROWS, 0, -1):
         for keys in range(1, MAX_KEYS + 1):
             if 1 - (1 - probability**rows) ** keys >= recall - 1e-9:
                 return Plan(rows, keys)
@@ -54,8 +54,8 @@ def test_plan_is_the_best_of_all(threshold: float, recall: float) -> None:
         (0.5, 0.95, Plan(3, 23)),
         (0.7, 0.95, Plan(6, 24)),
         (0.8, 0.95, Plan(9, 21)),
-        (0.9, 0.95, Plan(20, 24)),
-        (1.0, 0.95, Plan(128, 1)),
+        (0.9, 0.95, Plan(16, 15)),
+        (1.0, 0.95, Plan(16, 1)),
         (0.1, 0.95, Plan(1, 29)),
     ],
 )
@@ -153,7 +153,7 @@ def test_measured_recall_at_the_threshold(threshold: float, recall: float, featu
     plan = choose_plan(family.collision, threshold, recall)
     union, common = union_and_common(features, threshold)
     left, right = random_pairs(np.random.default_rng(features), union, common, 1000)
-    measured = hits(family.keys([left], [1.0], plan), family.keys([right], [1.0], plan)).mean()
+    measured = hits(keys_of([left], [1.0], plan), keys_of([right], [1.0], plan)).mean()
     # few features cannot have exactly the threshold's similarity: the plan's recall at theirs is what counts
     assert measured >= min(recall, plan.recall(common / union)) - 0.02
 
@@ -174,13 +174,10 @@ def weighted_recall(weight: float, threshold: float, similarities: tuple[float, 
     pairs = [random_pairs(rng, 300, round(300 * similarity), 1500) for similarity in similarities]
     plan = choose_plan(MinHash().collision, threshold, 0.95)
     weights = [weight, 1 - weight]
-    left, right = (MinHash().keys([pair[side] for pair in pairs], weights, plan) for side in (0, 1))
+    left, right = (keys_of([pair[side] for pair in pairs], weights, plan) for side in (0, 1))
     return float(hits(left, right).mean())
 
 
-@pytest.mark.xfail(
-    strict=True, reason="field_order gives a field by chance too few positions: recall 0.87 to 0.92 instead of 0.95"
-)
 def test_measured_recall_of_weighted_fields() -> None:
     found = {case: weighted_recall(*case) for case in WEIGHTED}
     assert {case: recall for case, recall in found.items() if recall < 0.93} == {}

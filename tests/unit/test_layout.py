@@ -16,7 +16,9 @@ MODULE_LINES = 300
 FUNCTION_LINES = 60
 # A longer module needs a reason here.
 LONGER_MODULES = {
-    "store/postgresql.py": (450, "everything that differs on PostgreSQL is in exactly one module (style.md, 5)"),
+    "index.py": (380, "the façade: every method is one call into the stage of its name"),
+    "store/sqlite.py": (400, "everything that differs on SQLite is in exactly one module (style.md, 5)"),
+    "store/postgresql.py": (520, "everything that differs on PostgreSQL is in exactly one module (style.md, 5)"),
 }
 
 

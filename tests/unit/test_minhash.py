@@ -1,14 +1,14 @@
 """MinHash: densification against a loop, the estimate's bias and spread, and the mixture of weighted fields.
 
 The spread of the estimate is √(J(1-J)/K) for K independent minima. One permutation cut into K parts is another
-experiment, with an exact variance of its own (`exact_ratio`): features that share a part hide one another, which widens
-it for few features, and no feature is drawn twice, which narrows it for many.
+experiment: features that share a part hide one another, which widens it for few features, and no feature is drawn
+twice, which narrows it for many.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 
 import numpy as np
@@ -17,8 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from dbsim.hashing.keys import Plan
-from dbsim.hashing.minhash import EMPTY, MinHash, donor_order, field_order, signature
+from dbsim.hashing.keys import Plan, band
+from dbsim.hashing.minhash import EMPTY, donor_order, field_order, minima, signature
 from dbsim.text.arithmetic import Hashes
 from dbsim.text.features import Features
 
@@ -58,13 +58,25 @@ def union_and_common(features: int, similarity: float) -> tuple[int, int]:
 # Against loops
 
 
+# Which 31 bits of a hash cut the range, first for all parts, then for those left empty.
+CUTS: tuple[Callable[[int, int], int], ...] = (
+    lambda high, low: high,
+    lambda high, low: low,
+    lambda high, low: high ^ low,
+    lambda high, low: low * 0x2C1B3C6D % 2**31,
+)
+
+
 def signature_by_loop(document: Sequence[int], positions: int) -> list[int]:
     """The smallest hash of each part; an empty part copies from the first filled one in its donor order."""
     minima: list[int | None] = [None] * positions
-    for value in document:
-        part = (value >> 31) * positions >> 31
-        current = minima[part]
-        minima[part] = value if current is None else min(value, current)
+    for cut in CUTS:
+        empty = [value is None for value in minima]
+        for value in document:
+            part = cut(value >> 31, value % 2**31) * positions >> 31
+            current = minima[part]
+            if empty[part]:
+                minima[part] = value if current is None else min(value, current)
     if not document:
         return [int(EMPTY)] * positions
     filled = list(minima)
@@ -147,38 +159,10 @@ SIMILARITIES = (0.3, 0.5, 0.8, 0.95)
 PAIRS = 1500  # the standard error of a standard deviation is then 1.8 %
 MORE_PAIRS = {300: 4000}  # where theory (0.88) is near the limit: 1.1 %
 
-# Beyond 15 %: with so few features the parts they share matter. Features → largest ratio to √(J(1-J)/K).
-WIDER = {10: 1.25, 30: 1.19}
-
-
-def occupied_parts(union: int, positions: int) -> NDArray[np.float64]:
-    """Probability that 0 … positions parts are filled by so many features."""
-    filled = np.arange(positions + 1)
-    probability = np.zeros(positions + 1)
-    probability[0] = 1.0
-    for _ in range(union):
-        hit_a_new_part = probability[:-1] * (1 - filled[:-1] / positions)
-        probability *= filled / positions
-        probability[1:] += hit_a_new_part
-    return probability
-
 
 @cache
-def exact_ratio(union: int, positions: int) -> float:
-    """Standard deviation of the estimate over √(J(1-J)/K), for independent donor orders; J cancels.
-
-    With f parts filled, the estimate is Σ w·x / K over f features drawn without replacement: x says whether the
-    feature is common, w = 1 + how many of the K-f empty parts copy it, and E Σw² = K²/f + (K-f)(1-1/f).
-    """
-    filled = np.arange(1, positions + 1)
-    squares = positions**2 / filled + (positions - filled) * (1 - 1 / filled)
-    variance = (union * squares - positions**2) / ((union - 1) * positions)
-    return math.sqrt(float(occupied_parts(union, positions)[1:] @ variance))
-
-
-@cache
-def measure(features: int, similarity: float, positions: int) -> tuple[float, float, float]:
-    """(z of the bias, ratio of the standard deviations, exact ratio) of the estimate over random pairs."""
+def measure(features: int, similarity: float, positions: int) -> tuple[float, float]:
+    """(z of the bias, ratio of the standard deviations) of the estimate over random pairs."""
     union, common = union_and_common(features, similarity)
     rng = np.random.default_rng([features, round(100 * similarity)])
     estimates = []
@@ -190,28 +174,24 @@ def measure(features: int, similarity: float, positions: int) -> tuple[float, fl
     truth = common / union
     bias = (found.mean() - truth) / (found.std() / math.sqrt(pairs))
     ratio = found.std() / math.sqrt(truth * (1 - truth) / positions)
-    return float(bias), float(ratio), exact_ratio(union, positions)
+    return float(bias), float(ratio)
 
 
 @pytest.mark.parametrize("positions", [128, 144])
 @pytest.mark.parametrize("features", SIZES)
-def test_the_estimate_is_unbiased_and_as_precise_as_theory_says(features: int, positions: int) -> None:
+def test_the_estimate_is_unbiased_and_as_precise_as_that_of_independent_minima(features: int, positions: int) -> None:
     for similarity in SIMILARITIES:
-        bias, ratio, exact = measure(features, similarity, positions)
+        bias, ratio = measure(features, similarity, positions)
         assert abs(bias) < 4
-        assert ratio == pytest.approx(exact, rel=0.07)  # 4 standard errors
-        if features in WIDER:
-            assert 1 < ratio < WIDER[features]
-        else:
-            assert abs(ratio - 1) < 0.15
+        assert 0.7 < ratio < 1.15  # below 1 where no feature is drawn twice: better than asked
 
 
 def print_table() -> None:
-    """Measured (exact) ratio of the estimate's standard deviation to √(J(1-J)/K)."""
+    """Measured ratio of the estimate's standard deviation to √(J(1-J)/K)."""
     for positions in (128, 144):
         for features in SIZES:
             cells = [measure(features, similarity, positions) for similarity in SIMILARITIES]
-            print(positions, features, *(f"{ratio:.3f} ({exact:.3f}, z {bias:+.1f})" for bias, ratio, exact in cells))
+            print(positions, features, *(f"{ratio:.3f} (z {bias:+.1f})" for bias, ratio in cells))
 
 
 # Weighted fields
@@ -220,9 +200,14 @@ def print_table() -> None:
 def agreement(fields: Sequence[tuple[Features, Features]], weights: Sequence[float], positions: int) -> float:
     """Share of positions in which the two documents of a pair agree."""
     plan = Plan(rows=1, keys=positions)
-    left = MinHash().keys([pair[0] for pair in fields], weights, plan)
-    right = MinHash().keys([pair[1] for pair in fields], weights, plan)
+    left = keys_of([pair[0] for pair in fields], weights, plan)
+    right = keys_of([pair[1] for pair in fields], weights, plan)
     return float((left == right).mean())
+
+
+def keys_of(fields: Sequence[Features], weights: Sequence[float], plan: Plan) -> NDArray[np.int64]:
+    """The keys that the family makes of these features."""
+    return band(minima(fields, weights, plan), plan)
 
 
 def absent(pairs: int) -> Features:
@@ -238,7 +223,7 @@ def many_pairs(seed: int, similarity: float) -> tuple[Features, Features]:
 
 def shares(weights: tuple[float, ...]) -> NDArray[np.float64]:
     """How many positions each field has; by chance not quite its weight, which the test of field_order checks."""
-    return np.bincount(field_order(weights, POSITIONS)[0], minlength=len(weights)) / POSITIONS
+    return np.bincount(field_order(weights, Plan(1, POSITIONS))[0], minlength=len(weights)) / POSITIONS
 
 
 @pytest.mark.parametrize("weights", [(0.3, 0.7), (0.5, 0.5), (1.0, 3.0)])
@@ -269,8 +254,7 @@ def test_a_field_missing_in_one_row_only_agrees_nowhere() -> None:
 
 
 def test_a_document_without_any_field_is_empty() -> None:
-    minima = MinHash()._mixture([absent(2), absent(2)], (0.3, 0.7), 24)
-    assert (minima == EMPTY).all()
+    assert (minima([absent(2), absent(2)], (0.3, 0.7), Plan(6, 4)) == EMPTY).all()
 
 
 def test_one_field_needs_no_mixture() -> None:
@@ -278,14 +262,14 @@ def test_one_field_needs_no_mixture() -> None:
     left, _ = random_pairs(rng, 50, 20, 30)
     plan = Plan(rows=1, keys=64)
     expected = signature(left, 64).astype(np.int64)
-    assert np.array_equal(MinHash().keys([left], [1.0], plan), expected)
-    assert np.array_equal(MinHash().keys([left], [17.0], plan), expected)
+    assert np.array_equal(keys_of([left], [1.0], plan), expected)
+    assert np.array_equal(keys_of([left], [17.0], plan), expected)
 
 
 @pytest.mark.parametrize("weights", [(0.3, 0.7), (1.0, 2.0, 1.0), (5.0, 5.0, 5.0, 5.0)])
 def test_field_order_draws_every_field_by_its_weight(weights: tuple[float, ...]) -> None:
     positions = 12_000
-    order = field_order(weights, positions)
+    order = field_order(weights, Plan(6, 2_000))
     assert order.shape == (len(weights), positions)
     assert (np.sort(order, axis=0) == np.arange(len(weights))[:, None]).all()
     for first, weight in enumerate(weights):
@@ -299,7 +283,7 @@ def test_field_order_draws_every_field_by_its_weight(weights: tuple[float, ...])
 
 
 def test_weights_count_by_their_ratio_only() -> None:
-    assert np.array_equal(field_order((0.3, 0.7), 144), field_order((3.0, 7.0), 144))
+    assert np.array_equal(field_order((0.3, 0.7), Plan(6, 24)), field_order((3.0, 7.0), Plan(6, 24)))
 
 
 if __name__ == "__main__":

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from dbsim.hashing import signer as signing
 from dbsim.hashing.bloom import filters
 from dbsim.hashing.fingerprint import fingerprints
-from dbsim.hashing.keys import Plan
-from dbsim.hashing.minhash import MinHash
+from dbsim.hashing.keys import Plan, band
+from dbsim.hashing.minhash import minima
 from dbsim.hashing.signer import FieldPlan, Signatures, Signer
 from dbsim.text.features import Analyser
 from dbsim.text.normalise import normalise
@@ -48,7 +48,7 @@ def test_a_signature_is_its_parts(batch: list[str]) -> None:
     features = analyser.features(tokens)
     assert found.present.tolist() == [bool(normalise(text)) for text in batch]
     assert np.array_equal(found.fingerprints, fingerprints([tokens], SECRET))
-    assert np.array_equal(found.keys, MinHash().keys([features], [0.7], PLAN))
+    assert np.array_equal(found.keys, band(minima([features], [0.7], PLAN), PLAN))
     assert np.array_equal(found.filters[0].bits, filters(features, 256).bits)
     assert np.array_equal(found.filters[0].counts, filters(features, 256).counts)
 

@@ -33,7 +33,7 @@ def found(op: Operations) -> str:
 
 def upgrade(op: Operations, since: str, to: str) -> None:
     """All steps above `since` up to `to`."""
-    _require(since, to)
+    require(since, to)
     for number in between(since, to):
         if number == min(VERSIONS):
             # the constraint's name is the one Alembic gives, because migrations/ may have made the table
@@ -45,7 +45,7 @@ def upgrade(op: Operations, since: str, to: str) -> None:
 
 def downgrade(op: Operations, since: str, to: str) -> None:
     """All steps from `since` down to above `to`."""
-    _require(since, to)
+    require(since, to)
     for number in reversed(between(to, since)):
         VERSIONS[number].downgrade(op)
         lower = [other for other in VERSIONS if other < number]
@@ -65,7 +65,7 @@ def _record(op: Operations, number: str) -> None:
     op.execute(insert(_table).values({_COLUMN: op.inline_literal(number)}))
 
 
-def _require(*versions: str) -> None:
+def require(*versions: str) -> None:
     for version in versions:
         if version != BASE and version not in VERSIONS:
             raise InvalidOption(

@@ -58,8 +58,12 @@ def upgrade(op: Operations) -> None:
         sa.Column("index_name", text, primary_key=True),
         sa.Column("generation", integer, primary_key=True, autoincrement=False),
         sa.Column("name", text, primary_key=True),
+        sa.Column("dtype", text, nullable=False),
         sa.Column("shape", text, nullable=False),
-        sa.Column("numbers", text, nullable=False),
+        sa.Column("numbers", sa.LargeBinary, nullable=False),
+        sa.Column("sample", integer, nullable=False),
+        sa.Column("seed", text, nullable=False),
+        sa.Column("version", text, nullable=False),
         if_not_exists=True,
     )
     op.create_table(

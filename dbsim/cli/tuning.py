@@ -1,0 +1,76 @@
+"""dbsim tune: measure settings on a sample of the table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+from rich.table import Table
+
+from dbsim.cli.common import database_argument, index_argument, json_option, opened, out, print_json, progress_bar
+from dbsim.search.tune import TuneReport
+
+
+@click.command()
+@database_argument
+@index_argument
+@click.option("--family", "families", multiple=True, help="Measure this family; repeat it.  [default: the index's own]")
+@click.option("--threshold", type=float, help="Similarity from which pairs must be found.  [default: the index's own]")
+@click.option("--recall", type=float, help="Share of them to find.  [default: the index's own]")
+@click.option("--sample", type=int, default=2000, show_default=True, help="Rows of the table to measure with.")
+@click.option("--probes", type=int, default=0, help="Neighbouring buckets looked into.")
+@click.option("--plot", type=click.Path(dir_okay=False, path_type=Path), help="Write the picture to this .svg file.")
+@json_option
+def tune(db: str, name: str, families: tuple[str, ...], plot: Path | None, as_json: bool, **options: float) -> int:
+    """Measure recall, rows ranked and cost of a grid of settings on a sample of the table, and recommend one.
+
+    Exit code 1: no setting reaches the recall.
+    """
+    index = opened(db).index(name)
+    with progress_bar() as progress:
+        report = index.tune(families=families, progress=progress, **options)  # type: ignore[arg-type]
+    if plot is not None:
+        plot.write_text(report.svg(), encoding="utf-8")
+    if as_json:
+        print_json(report.to_json())
+    else:
+        _show(report)
+    return 0 if report.best else 1
+
+
+def _show(report: TuneReport) -> None:
+    click.echo(
+        f"measured on {report.sample} of {report.table_rows} rows and {report.shown.pairs} pairs from "
+        f"{report.threshold:g}, wanted recall {report.recall:g}; ranked: rows a search of the whole table ranks, "
+        f"lookups: in B-trees, µs: to hash a text, B: bytes of keys a row"
+    )
+    table = Table(box=None, pad_edge=False)
+    table.add_column("family", overflow="fold")
+    for heading in ("rows", "keys", "recall", "formula", "ranked", "lookups", "µs", "B"):
+        table.add_column(heading, justify="right", min_width=len(heading))
+    for one in report.settings:
+        table.add_row(
+            one.family,
+            f"{one.rows}",
+            f"{one.keys}",
+            f"{one.recall:.3f}",
+            "" if one.promised is None else f"{one.promised:.3f}",
+            f"{one.ranked:.1f}",
+            f"{one.lookups}",
+            f"{one.microseconds:.0f}",
+            f"{one.bytes}",
+            style="bold green" if one is report.best else "",
+        )
+    out.print(table)
+    click.echo()
+    click.echo(report.terminal())
+    click.echo()
+    best = report.best
+    if best is None:
+        click.echo("no setting reaches the recall: lower the threshold or the recall, or try another --family")
+    else:
+        given = f"--family {best.family}" + ("" if best.promised is None else f" --rows {best.rows} --keys {best.keys}")
+        click.echo(f"recommended: dbsim create … {given} (recall {best.recall:.3f}, {best.ranked:.1f} rows ranked)")
+
+
+COMMANDS = (tune,)

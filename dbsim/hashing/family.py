@@ -1,0 +1,79 @@
+"""What a hash family is: Documents → bucket keys, a collision probability, and a model where it learns.
+
+Each family shows the four steps of similarity hashing (seed 000, §3.1): quantify (the document model), reduce
+(project or condense), discretise (natural numbers) and combine (one key). Its settings are its dataclass fields.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dbsim.hashing.documents import Documents
+from dbsim.hashing.keys import LIMIT_KEYS, MAX_ROWS, Plan, choose_plan, keys_needed
+
+Keys = NDArray[np.int64]
+Model = dict[str, NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class Family:
+    """The parts with a default suit a family that learns nothing and finds equal keys only."""
+
+    measure: ClassVar[str]  # what `threshold` means: "jaccard", "cosine", "l1", "l2", "lhalf" or "hamming"
+    learns: ClassVar[bool] = False
+    fixed: ClassVar[bool] = False  # rows and keys follow from the settings, not from threshold and recall
+    nearest: ClassVar[bool] = False  # looked up by neighbourhood in key order, so that no threshold is needed
+    max_rows: ClassVar[int] = MAX_ROWS
+
+    def settled(self, threshold: float) -> Family:
+        """This family with open settings filled in; what is stored with the index."""
+        return self
+
+    def collision(self, similarity: float) -> float | None:
+        """Probability that one row of two documents with this similarity agrees; None when only measured."""
+        return None
+
+    def plan(self, threshold: float, recall: float) -> Plan:
+        """Rows and keys that find a pair at the threshold with this recall."""
+        return choose_plan(
+            lambda similarity: self.collision(similarity) or 0.0, threshold, recall, max_rows=self.max_rows
+        )
+
+    def grid(self, threshold: float, recall: float) -> list[tuple[Family, Plan]]:
+        """Settings worth measuring: fewer and more rows than the plan's, each with the keys the recall asks for."""
+        plan = self.plan(threshold, recall)
+        probability = self.collision(threshold)
+        if self.fixed or probability is None:
+            return [(self, plan)]
+        rows = range(max(plan.rows - 4, 1), min(plan.rows + 3, self.max_rows) + 1)
+        found = [(row, keys_needed(probability**row, recall)) for row in rows]
+        return [(self, Plan(row, keys)) for row, keys in found if keys <= LIMIT_KEYS]
+
+    def fit(self, documents: Documents, plan: Plan) -> Model:
+        """Learn from a sample of the table; a ValueError says what the sample lacks."""
+        return {}
+
+    def keys(self, documents: Documents, plan: Plan, model: Model) -> Keys:
+        """documents × plan.keys; the values of documents without any feature are not used."""
+        raise NotImplementedError
+
+    def probes(self, documents: Documents, plan: Plan, model: Model, count: int) -> Keys:
+        """documents × plan.keys × (1 + count): the key and its most likely neighbours, for multi-probe look-up."""
+        raise ValueError(f"family {type(self).__name__.lower()!r} has no neighbouring keys: leave probes at 0")
+
+    def spread(self, keys: Keys, plan: Plan) -> Keys:
+        """documents × plan.keys × width: the keys to look up for stored keys; more than one for Hamming balls."""
+        return keys[:, :, None]
+
+    @property
+    def radius(self) -> int | None:
+        """Hamming distance of all keys together that a candidate may have at most; None without a limit."""
+        return None
+
+    def similarity(self, left: Documents, right: Documents, model: Model) -> NDArray[np.float64]:
+        """left × right: the exact measure."""
+        raise NotImplementedError

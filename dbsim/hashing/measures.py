@@ -1,0 +1,90 @@
+"""Exact similarities, every one from 0 to 1: (Documents, Documents) → left × right."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from dbsim.hashing.documents import Documents
+from dbsim.text.features import Features
+
+Similarities = NDArray[np.float64]
+MEASURES = ("jaccard", "cosine", "l1", "l2", "lhalf", "hamming")
+
+
+def jaccard(left: Documents, right: Documents) -> Similarities:
+    """Σ weight·J over the fields that both have, weights renormalised; 0 where no field is in both."""
+    total = np.zeros((len(left), len(right)))
+    weight = np.zeros((len(left), len(right)))
+    for mine, other in zip(left.fields, right.fields, strict=True):
+        both = (mine.features.counts > 0)[:, None] & (other.features.counts > 0)[None, :]
+        total += mine.weight * both * _jaccard(mine.features, other.features)
+        weight += mine.weight * both
+    return weighted_mean(total, weight)
+
+
+def weighted_mean(total: Similarities, weight: Similarities) -> Similarities:
+    """0 where there is no weight."""
+    return np.asarray(total / np.where(weight > 0, weight, 1.0))
+
+
+def _jaccard(left: Features, right: Features) -> Similarities:
+    terms = np.unique(np.concatenate([left.hashes, right.hashes]))
+    a, b = _sets(left, terms), _sets(right, terms)
+    common = (a @ b.T).toarray()
+    union = np.diff(a.indptr)[:, None] + np.diff(b.indptr)[None, :] - common
+    return weighted_mean(common, union)
+
+
+def _sets(features: Features, terms: NDArray[np.uint64]) -> csr_array:
+    columns = np.searchsorted(terms, features.hashes)
+    found = csr_array((np.ones(len(columns)), columns, features.offsets.copy()), shape=(len(features), len(terms)))
+    found.sum_duplicates()
+    found.data[:] = 1.0
+    return found
+
+
+def cosine(left: csr_array, right: csr_array) -> Similarities:
+    """Of vectors without negative numbers; rounded weights have a length of almost one, so it is divided out."""
+    lengths = np.sqrt(_squares(left)[:, None] * _squares(right)[None, :])
+    return np.asarray(np.clip(weighted_mean((left @ right.T).toarray(), lengths), 0.0, 1.0))
+
+
+def l2(left: csr_array, right: csr_array) -> Similarities:
+    """1 - ‖a-b‖₂/√2 for vectors of unit length: √2 is the distance of vectors without a common term."""
+    squared = _squares(left)[:, None] + _squares(right)[None, :] - 2.0 * (left @ right.T).toarray()
+    return np.asarray(np.clip(1.0 - np.sqrt(np.maximum(squared, 0.0) / 2.0), 0.0, 1.0))
+
+
+def l1(left: csr_array, right: csr_array) -> Similarities:
+    """1 - ‖a-b‖₁/2 for vectors of sum one; 2 is the distance of vectors without a common term."""
+    return np.clip(1.0 - _differences(left, right, 1.0) / 2.0, 0.0, 1.0)
+
+
+def lhalf(left: csr_array, right: csr_array) -> Similarities:
+    """1 - √‖a-b‖_½ / 2 for vectors with Σ√x = 1; 4 is the distance of vectors without a common term."""
+    return np.clip(1.0 - _differences(left, right, 0.5) / 2.0, 0.0, 1.0)
+
+
+def hamming(left: NDArray[np.uint8], right: NDArray[np.uint8]) -> Similarities:
+    """The share of equal bits of packed bit vectors of equal length."""
+    different = np.bitwise_count(left[:, None, :] ^ right[None, :, :]).sum(axis=2, dtype=np.int64)
+    return np.asarray(1.0 - different / (8.0 * left.shape[1]))
+
+
+def _squares(matrix: csr_array) -> NDArray[np.float64]:
+    return np.asarray(matrix.power(2).sum(axis=1), np.float64).reshape(-1)
+
+
+def _differences(left: csr_array, right: csr_array, power: float) -> Similarities:
+    """Σ|a-b|^power: what the right row has, against the left row, and what only the left row has."""
+    result = np.zeros((left.shape[0], right.shape[0]))
+    rows = np.repeat(np.arange(right.shape[0]), np.diff(right.indptr))
+    for number in range(left.shape[0]):
+        row = left[[number]]
+        dense = row.toarray().reshape(-1)
+        mine = dense[right.indices]
+        change = np.abs(right.data - mine) ** power - mine**power
+        result[number] = np.bincount(rows, change, right.shape[0]) + (row.data**power).sum()
+    return result

@@ -1,0 +1,41 @@
+"""Groups with all that a report shows of them: Index → Iterator[Shown]."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from dbsim.index import Index
+from dbsim.search.duplicates import Duplicates, Group
+
+BATCH = 100
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A group, whether each member stays, and the members' texts (None for a row that is gone)."""
+
+    group: Group
+    stays: list[bool]
+    texts: list[str | None]
+
+    def to_json(self) -> dict[str, Any]:
+        members = [
+            {"key": hit.key, "score": hit.score, "keep": stays}
+            for hit, stays in zip(self.group.members, self.stays, strict=True)
+        ]
+        return {**self.group.to_json(), "members": members}
+
+
+def shown(index: Index, duplicates: Duplicates, keep: str, members: int | None = None) -> Iterator[Shown]:
+    """With the texts of at most so many members a group; None for all."""
+    groups = iter(duplicates)
+    while batch := list(islice(groups, BATCH)):
+        kept = index.kept([group.id for group in batch], keep=keep)
+        keys = [hit.key for group in batch for hit in group.members[:members]]
+        texts = iter(index.texts(keys))
+        for group in batch:
+            stays = [index.key(hit.key) in kept for hit in group.members]
+            yield Shown(group, stays, list(islice(texts, len(group.members[:members]))))

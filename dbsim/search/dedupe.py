@@ -1,0 +1,115 @@
+"""Deduplicate a whole table: ask for pairs or groups, and only what is missing is computed."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, func, select
+
+from dbsim.errors import DbsimError
+from dbsim.search.collection import Collection
+from dbsim.search.dedupe_options import GroupOptions, PairOptions
+from dbsim.search.grouping import Regrouping
+from dbsim.search.incremental import Incremental
+from dbsim.search.pairing import Pairing, Workplace
+from dbsim.search.pairs import Limited
+from dbsim.store import catalogue, group_state, group_tables
+from dbsim.store.definition import TableHook
+from dbsim.store.group_state import State
+from dbsim.store.transactions import read, write
+
+FULL_FROM = 50_000  # changes: with more of them a run over the whole index is faster
+
+
+@dataclass
+class Deduplication:
+    """The stored pairs and groups of one index."""
+
+    place: Workplace
+    after_create_table: TableHook | None = None
+
+    def pairs(self, options: PairOptions) -> State:
+        """Store all pairs, or work in what changed since they were."""
+        state = self._prepare()
+        if self._outdated(state, options):
+            Pairing(self.place, options).run(self._rows())
+            write(self.place.engine, self.place.backend, self._paired)
+        Incremental(self.place).run()
+        return self.state()
+
+    def groups(self, options: GroupOptions, pairs: PairOptions) -> State:
+        """Store all groups, or work in what changed since they were."""
+        state = self._prepare()
+        collection: Collection | None = None
+        if self._outdated(state, pairs):
+            collection = Pairing(self.place, pairs).run(self._rows())
+        if collection is not None or state.grouping != options.to_json() or not state.generation:
+            if collection is None:
+                write(self.place.engine, self.place.backend, self._claim)
+                collection = self.place.collection(self._rows())
+            Regrouping(self.place, options, pairs).run(collection)
+        Incremental(self.place).run()
+        return self.state()
+
+    def keep_up(self) -> int:
+        """After a sync: work its changes into what is stored, if anything is; returns how many."""
+        if not read(self.place.engine, self.place.backend, self._exist):
+            return 0
+        state = self.state()
+        if not state.paired:
+            return 0
+        if self._pending() > FULL_FROM:
+            noted = self._pending()
+            pairs = PairOptions.from_json(state.pairing)
+            if state.generation:
+                self.groups(GroupOptions.from_json(state.grouping), pairs)
+            else:
+                self.pairs(pairs)
+            return noted
+        return Incremental(self.place).run()
+
+    def state(self) -> State:
+        return read(self.place.engine, self.place.backend, lambda c: group_state.load(c, self.place.groups))
+
+    # ── steps ──
+    def _prepare(self) -> State:
+        record = read(self.place.engine, self.place.backend, lambda c: catalogue.load(c, self.place.tables.record.name))
+        if not record.ready:
+            raise DbsimError(f"index {record.name!r} is not filled yet: run `dbsim sync` first")
+        if not read(self.place.engine, self.place.backend, self._exist):
+            write(self.place.engine, self.place.backend, self._create)
+        return self.state()
+
+    def _exist(self, connection: Connection) -> bool:
+        return group_tables.exist(connection, self.place.backend, self.place.groups)
+
+    def _create(self, connection: Connection) -> None:
+        group_tables.create(connection, self.place.backend, self.place.groups, self.after_create_table)
+
+    def _outdated(self, state: State, asked: PairOptions) -> bool:
+        if not state.paired or not PairOptions.from_json(state.pairing).serves(asked):
+            return True
+        return self._pending() > FULL_FROM
+
+    def _pending(self) -> int:
+        return read(self.place.engine, self.place.backend, lambda c: group_state.pending(c, self.place.groups))
+
+    def _claim(self, connection: Connection) -> None:
+        """From now on this run alone writes, and nobody works in changes until its groups are shown."""
+        group_state.load(connection, self.place.groups, lock=True)
+        group_state.save(connection, self.place.groups, token=self.place.token, paired=False, settled=False)
+
+    def _paired(self, connection: Connection) -> None:
+        group_state.own(connection, self.place.groups, self.place.token)
+        group_state.save(connection, self.place.groups, paired=True)
+
+    def _rows(self) -> int:
+        stored = self.place.tables.signatures
+        count = select(func.count()).select_from(stored)
+        return read(self.place.engine, self.place.backend, lambda c: c.scalar(count)) or 0
+
+
+def limited(state: State) -> Limited:
+    """What was not compared all with all when the pairs were sought."""
+    return Limited(**json.loads(state.limited)) if state.limited else Limited()

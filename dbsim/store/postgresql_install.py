@@ -1,0 +1,146 @@
+"""Install, look for and remove what people see of dbsim from SQL on PostgreSQL; the functions of inline indexes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import Connection, Engine
+
+from dbsim.errors import DatabaseUnavailable
+from dbsim.resources import filled, sql
+from dbsim.store import constants
+from dbsim.store.identifiers import literal, quote
+from dbsim.store.postgresql_surface import (
+    FUNCTIONS,
+    VIEWS,
+    PostgreSQLSurface,
+    drop_shared,
+    shared_functions,
+    shared_statements,
+    source_text,
+    why_not_in_sql,
+)
+from dbsim.store.surface import STATUS, union
+
+RAW = {"no_parameters": True}  # a percent sign in a name is not a placeholder
+ROW_LIMIT = 10_000  # rows of one statement that are signed inline: an application waits some ten seconds for them
+TEXT_LIMIT = 1_000_000  # bytes of a row's text that is signed inline: about a second
+PATIENCE = 60.0  # seconds to wait for transactions that are writing
+POLL = 0.01
+
+
+def run(connection: Connection, statements: Sequence[str]) -> None:
+    for statement in statements:
+        connection.exec_driver_sql(statement, execution_options=RAW)
+
+
+def encoding(connection: Connection) -> str:
+    return str(connection.exec_driver_sql("SELECT current_setting('server_encoding')").scalar_one())
+
+
+def create(connection: Connection, surface: PostgreSQLSurface) -> None:
+    """One at a time: CREATE OR REPLACE of the same function in two transactions fails in one of them."""
+    connection.exec_driver_sql("SELECT pg_advisory_xact_lock(hashtext('dbsim surface'))")
+    run(connection, shared_statements(surface.home))
+    run(connection, [f"REVOKE ALL ON FUNCTION {surface.home}.{name} FROM PUBLIC" for name in shared_functions()])
+    run(connection, surface.view_statements())
+    if why_not_in_sql(surface.tables, encoding(connection)) is None:
+        constants.fill(connection, surface.tables.record)
+        run(connection, surface.function_statements())
+
+
+def missing(connection: Connection, surface: PostgreSQLSurface) -> list[str]:
+    wanted_views = [*(surface.surface.name(name) for name in VIEWS), STATUS]
+    there = set(
+        connection.exec_driver_sql(
+            "SELECT relname FROM pg_class WHERE relkind = 'v' AND relname = ANY (%s) "
+            "AND relnamespace = %s::regnamespace",
+            (wanted_views, surface.home),
+        ).scalars()
+    )
+    gone = [name for name in wanted_views if name not in there]
+    if why_not_in_sql(surface.tables, encoding(connection)) is not None:
+        return gone
+    wanted = [*(surface.surface.name(name) for name in FUNCTIONS), *shared_functions()]
+    present = set(
+        connection.exec_driver_sql(
+            "SELECT proname FROM pg_proc WHERE proname = ANY (%s) AND pronamespace = %s::regnamespace",
+            (wanted, surface.home),
+        ).scalars()
+    )
+    gone += [name for name in wanted if name not in present]
+    if not gone and not constants.filled(connection, surface.tables.record.name):
+        gone.append("dbsim_constant")
+    return gone
+
+
+def show_status(connection: Connection, parts: Sequence[str]) -> None:
+    """After the last index is dropped, so are the shared functions and their data."""
+    shown = [f"CREATE OR REPLACE VIEW {STATUS} WITH (security_barrier) AS\n{union(parts)}"]
+    run(connection, shown if parts else drop_shared())
+
+
+def inline_function(surface: PostgreSQLSurface, names: dict[str, Any]) -> str:
+    """The trigger function that signs; `names` are those of the queue's function, which it falls back to."""
+    tables = surface.tables
+    key = surface.surface.key
+    arrays = [f"dbsim_key_{number}" for number in range(1, len(key) + 1)]
+    types = [type_.split(" COLLATE ")[0] for _, type_ in tables.record.primary_key]
+    derived = [quote(column.name) for column in list(tables.signatures.columns)[len(key) :]]
+    texts = [source_text(field, "dbsim_source") for field in tables.record.options.fields]
+    own = {
+        "home": surface.home,
+        "signatures": surface.names["home_signatures"],
+        "quarantine": f"{surface.home}.dbsim_quarantine",
+        "gate": gate(tables.record.name),
+        "source": surface.source,
+        "sign": surface.function("sign"),
+        "source_texts": ", ".join(texts),
+        "text_length": " + ".join(f"octet_length({text})" for text in texts),
+        "text_limit": TEXT_LIMIT,
+        "row_limit": ROW_LIMIT,
+        "k_key": surface.surface.key_of("k"),
+        "changed_arrays": " ".join(f"{array} {type_}[];" for array, type_ in zip(arrays, types, strict=True)),
+        "collected": ", ".join(f"array_agg(k.{name})" for name in key) + f" INTO {', '.join(arrays)}",
+        "changed": f"unnest({', '.join(arrays)}) AS k ({', '.join(key)})",
+        "s_is_k": " AND ".join(f"s.{name} = k.{name}" for name in key),
+        "source_is_k": " AND ".join(f"dbsim_source.{name} = k.{name}" for name in key),
+        "derived": ", ".join(derived),
+        "signed_derived": ", ".join(f"(k.dbsim_signed).{name}" for name in derived),
+    }
+    return filled(sql("postgresql", "inline_function"), {**names, **own})
+
+
+def gate(index: str) -> str:
+    """The lock that inline triggers share, and that a worker holds alone."""
+    return f"hashtextextended({literal(f'dbsim inline {index}')}, 0)"
+
+
+def close_gate(connection: Connection, index: str) -> None:
+    """Keep inline triggers to the queue until this transaction ends; wait for those that have signed."""
+    inline = connection.exec_driver_sql(
+        "SELECT coalesce((options::json ->> 'inline')::boolean, false) FROM dbsim_index WHERE name = %s", (index,)
+    ).scalar()
+    if inline:
+        run(
+            connection,
+            [
+                "SET LOCAL lock_timeout = '5s'",
+                f"SELECT pg_advisory_xact_lock({gate(index)})",
+                "SET LOCAL lock_timeout = 0",
+            ],
+        )
+
+
+def settle(engine: Engine) -> None:
+    """Wait until every transaction that is writing now has ended."""
+    deadline = time.monotonic() + PATIENCE
+    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        newest = connection.exec_driver_sql("SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint").scalar_one()
+        oldest = "SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint"
+        while connection.exec_driver_sql(oldest).scalar_one() < newest:
+            if time.monotonic() > deadline:
+                raise DatabaseUnavailable("long transactions are still writing: try again when they have finished")
+            time.sleep(POLL)

@@ -1,0 +1,3 @@
+-- Every bucket with the number of rows in it: the largest ones by ORDER BY size, the distribution by GROUP BY size.
+CREATE OR REPLACE VIEW {buckets_view} WITH (security_barrier) AS
+{buckets}

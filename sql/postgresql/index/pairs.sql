@@ -1,0 +1,9 @@
+-- Pairs of rows that share a bucket key and reach the threshold, in both directions: a filter on one side is enough.
+CREATE OR REPLACE VIEW {pairs_view} WITH (security_barrier) AS
+SELECT {pair_names}, score, shared_keys
+FROM (
+    SELECT {pair_columns}, {score} AS score, {shared_keys} AS shared_keys
+    FROM {signatures} AS a JOIN {signatures} AS b ON ({key_in_common}) AND ({a_key}) <> ({b_key})
+    WHERE {visible_a} AND {visible_b}
+) AS pair
+WHERE score >= {threshold}

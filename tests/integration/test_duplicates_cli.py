@@ -1,0 +1,167 @@
+"""dbsim pairs and duplicates from the shell: output, reports, asking before acting, exit codes."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+from contextlib import ExitStack, redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+from sqlalchemy import text
+
+import dbsim
+from dbsim.cli import main
+from dbsim.report.differences import ADDED, MISSING, SAME, differences, shorten
+from tests.articles import fill
+from tests.integration.test_duplicates import BASE, FAMILY, OTHER
+
+TEXTS = [*FAMILY, OTHER, "<b>not a tag</b> & more words here to read", "<b>not a tag</b> & more words here to read!"]
+
+
+@pytest.fixture
+def target(url: str, tmp_path: Path) -> str:
+    """A database with a filled index, as the command line takes it."""
+    database = dbsim.open(url, create=True)
+    database.upgrade()
+    fill(database, TEXTS)
+    with database.engine.begin() as connection:
+        connection.execute(text("ALTER TABLE articles ADD COLUMN duplicate_of INTEGER"))
+    database.close()
+    return url
+
+
+@dataclass(frozen=True)
+class Result:
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def run(*arguments: str) -> Result:
+    """As from the shell, in this process."""
+    stdout, stderr = io.StringIO(), io.StringIO()
+    with ExitStack() as stack:
+        opened = dbsim.open
+
+        def closing(*given: Any, **options: Any) -> dbsim.Database:
+            database = opened(*given, **options)
+            stack.callback(database.close)
+            return database
+
+        stack.enter_context(redirect_stdout(stdout))
+        stack.enter_context(redirect_stderr(stderr))
+        stack.enter_context(patch.object(sys, "argv", ["dbsim", *arguments]))
+        stack.enter_context(patch.object(dbsim, "open", closing))
+        exit_ = stack.enter_context(pytest.raises(SystemExit))
+        main()
+    assert isinstance(exit_.value.code, int)
+    return Result(exit_.value.code, stdout.getvalue(), stderr.getvalue())
+
+
+def rows(target: str, column: str = "id") -> list[object]:
+    database = dbsim.open(target)
+    with database.engine.connect() as connection:
+        found = [row[0] for row in connection.execute(text(f"SELECT {column} FROM articles ORDER BY id"))]
+    database.close()
+    return found
+
+
+def test_pairs(target: str) -> None:
+    lines = run("pairs", target, "articles").stdout.splitlines()
+    assert lines[:2] == ["0\t3\t1.000000", "5\t6\t1.000000"]
+    assert len(lines) == 4
+    found = json.loads(run("pairs", target, "articles", "--json", "--verify", "--threshold", "0.9").stdout)
+    assert found == [{"a": 0, "b": 3, "score": 1.0}, {"a": 5, "b": 6, "score": 1.0}]
+
+
+def test_report(target: str, tmp_path: Path) -> None:
+    page, table = tmp_path / "page.html", tmp_path / "table.csv"
+    result = run("duplicates", target, "articles", "--keep", "last", "--html", str(page), "--csv", str(table))
+    assert result.returncode == 0
+    assert "4 rows around 0" in result.stdout
+    assert "2 groups of 6 rows; if the last row of each stays, 4 can go" in result.stdout
+    lines = list(csv.DictReader(table.read_text(encoding="utf-8").splitlines()))
+    assert [line["key"] for line in lines if line["keep"] == "yes"] == ["3", "6"]
+    shown = page.read_text(encoding="utf-8")
+    assert "<del>brown</del> <ins>red</ins>" in shown
+    assert "&lt;b&gt;not a tag&lt;/b&gt; &amp; more" in shown
+    assert "<b>not" not in shown
+
+
+def test_json(target: str) -> None:
+    result = run("duplicates", target, "articles", "--json")
+    groups = json.loads(result.stdout)
+    assert [group["representative"] for group in groups] == [0, 5]
+    assert groups[1]["members"] == [{"key": 5, "score": 1.0, "keep": True}, {"key": 6, "score": 1.0, "keep": False}]
+    assert result.stderr == ""
+
+
+def test_without_an_answer_nothing_is_done(target: str) -> None:
+    result = run("duplicates", target, "articles", "--delete")
+    assert result.returncode == 0
+    assert "dry run: 4 rows would be deleted from articles; add --yes to do it" in result.stderr
+    assert len(rows(target)) == 7
+
+
+def test_delete(target: str) -> None:
+    result = run("duplicates", target, "articles", "--delete", "--yes", "--keep", "longest")
+    assert result.returncode == 0
+    assert "4 rows deleted from articles; next: dbsim sync" in result.stderr
+    assert rows(target) == [0, 4, 6]
+    again = run("duplicates", target, "articles", "--delete", "--yes")
+    assert "nothing to do" in again.stderr  # the index still has the rows, the table does not
+    assert run("sync", target, "articles").returncode == 0
+    empty = run("duplicates", target, "articles")
+    assert (empty.returncode, empty.stdout) == (1, "no near-duplicates found\n")
+    assert run("pairs", target, "articles").returncode == 1
+
+
+def test_mark_and_refusals(target: str) -> None:
+    result = run("duplicates", target, "articles", "--mark", "duplicate_of", "--yes")
+    assert "4 rows of articles marked in duplicate_of" in result.stderr
+    assert rows(target, "duplicate_of") == [None, 0, 0, 0, None, None, 5]
+    behind = run("duplicates", target, "articles", "--delete", "--yes")  # the marking itself is not synced yet
+    assert behind.returncode == 2
+    assert "changes of the table are not in the index yet" in behind.stderr
+    assert "--even-if-behind" in behind.stderr
+    for arguments, message in (
+        (("--mark", "duplicate", "--yes"), "did you mean 'duplicate_of'?"),
+        (("--mark", "a", "--delete"), "give --delete or --mark, not both"),
+        (("--keep", "nonsense("), "rows are kept by first, last, longest or a SQL expression"),
+        (("--by", "magic"), "'magic' is not one of"),
+    ):
+        refused = run("duplicates", target, "articles", "--even-if-behind", *arguments)
+        assert refused.returncode == 2
+        assert message in refused.stderr
+        assert "Traceback" not in refused.stderr
+    done = run("duplicates", target, "articles", "--delete", "--yes", "--even-if-behind")
+    assert done.returncode == 0
+    assert rows(target) == [0, 4, 5]
+
+
+def test_limit(target: str) -> None:
+    assert "1 more groups" in run("duplicates", target, "articles", "--limit", "1").stdout
+
+
+def test_status_shows_groups(target: str) -> None:
+    run("duplicates", target, "articles")
+    assert "2 of near-duplicates" in run("status", target).stdout
+
+
+def test_differences() -> None:
+    assert list(differences("a b c", "a x c d")) == [
+        (SAME, ["a"]),
+        (MISSING, ["b"]),
+        (ADDED, ["x"]),
+        (SAME, ["c"]),
+        (ADDED, ["d"]),
+    ]
+    assert list(differences(BASE, BASE)) == [(SAME, BASE.split())]
+    assert shorten(list("abcdefg"), 2) == ["a", "b", "…", "f", "g"]
+    assert shorten(list("abcde"), 2) == list("abcde")

@@ -1,0 +1,187 @@
+"""Deduplication that is killed, disturbed or run twice ends with the groups of a run from nothing."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import threading
+from typing import Any
+
+import pytest
+from sqlalchemy import Engine, event, text
+
+import dbsim
+from dbsim.errors import DbsimError
+from dbsim.search import grouping, pairing, pairs
+from tests.articles import edited, fill, forget_pairs, generated, stored_groups, stored_pairs
+
+FULL = os.environ.get("DBSIM_RELIABILITY") == "full"
+KILLS = 60 if FULL else 8
+
+
+@pytest.fixture(autouse=True)
+def _small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many transactions for few rows, so that there are many points to be interrupted at."""
+    monkeypatch.setattr(pairs, "BLOCK", 40)
+    monkeypatch.setattr(pairing, "BATCH", 15)
+    monkeypatch.setattr(grouping, "BATCH", 10)
+
+
+def killed_at(url: str, statement: int) -> bool:
+    """Run `duplicates` in a process that kills itself before its n-th statement; False if it came to the end."""
+    child = os.fork()
+    if child:
+        _, status = os.waitpid(child, 0)
+        return os.WIFSIGNALED(status)
+    try:
+        database = dbsim.open(url)
+        left = [statement]
+
+        @event.listens_for(Engine, "before_cursor_execute")
+        def count(*_: Any) -> None:
+            left[0] -= 1
+            if left[0] < 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        database.index("articles").duplicates()
+    finally:
+        os._exit(0)
+
+
+def full_run(database: dbsim.Database) -> tuple[Any, Any]:
+    forget_pairs(database)
+    database.index("articles").duplicates()
+    return stored_groups(database), stored_pairs(database)
+
+
+def change(database: dbsim.Database, rng: random.Random, texts: list[str], writer: int = 0) -> None:
+    key = rng.randrange(len(texts) // 2 + 10) * 2 + writer  # two writers do not meet at one key
+    with database.engine.begin() as connection:
+        connection.execute(text("DELETE FROM articles WHERE id = :id"), {"id": key})
+        if rng.random() < 0.8:
+            body = edited(rng.choice(texts), rng.choice([0, 1, 3]), rng)
+            connection.execute(text("INSERT INTO articles VALUES (:id, :body)"), {"id": key, "body": body})
+
+
+def test_killed_anywhere_and_run_again(database: dbsim.Database, url: str) -> None:
+    index = fill(database, generated(150))
+    database.engine.dispose()
+    length = 1
+    while killed_at(url, length):  # how many statements a whole run has
+        length *= 2
+        database.drop_index("articles")
+        database.create_index("articles", table="articles", columns=["body"], secret=b"0" * 16).sync()
+        database.engine.dispose()
+    index.duplicates()
+    expected = full_run(database)
+    rng = random.Random(7)
+    resumed = 0
+    for _ in range(KILLS):
+        forget_pairs(database)
+        database.engine.dispose()
+        while killed_at(url, rng.randrange(5, length)):
+            with database.engine.connect() as connection:
+                state = connection.execute(text("SELECT reached, paired FROM dbsim_articles_grouping")).one()
+            resumed += state.reached is not None and not state.paired
+            database.engine.dispose()
+        assert (stored_groups(database), stored_pairs(database)) == expected
+        database.engine.dispose()
+    assert resumed > 0
+
+
+def test_changes_while_it_runs(database: dbsim.Database) -> None:
+    """The result is that of the moment of the last step: of all that was synced before it ended."""
+    texts = generated(150)
+    index = fill(database, texts)
+    rng = random.Random(3)
+    stages: set[str] = set()
+
+    def disturb(stage: str, done: int, total: int) -> None:
+        stages.add(stage)
+        for _ in range(3):
+            change(database, rng, texts)
+        database.index("articles").sync()  # another worker, in the middle of the run
+
+    index.duplicates(progress=disturb)
+    result = (stored_groups(database), stored_pairs(database))
+    assert len(stages) == 4
+    assert full_run(database) == result
+
+
+def test_the_application_never_waits(url: str, tmp_path: Any) -> None:
+    """Between any two steps a writer without patience gets through."""
+    database = dbsim.open(url, create=True)
+    database.upgrade()
+    index = fill(database, generated(100))
+    other = dbsim.open(url)
+    written = 0
+
+    def write(stage: str, done: int, total: int) -> None:
+        nonlocal written
+        with other.engine.connect() as connection:
+            if connection.dialect.name == "sqlite":
+                connection.exec_driver_sql("PRAGMA busy_timeout = 0")
+            else:
+                connection.exec_driver_sql("SET lock_timeout = '1ms'")
+            connection.execute(text("UPDATE articles SET body = body || ' x' WHERE id = :id"), {"id": written})
+            connection.commit()
+        written += 1
+
+    index.duplicates(progress=write)
+    assert written > 5
+    other.close()
+    database.close()
+
+
+def test_workers_and_runs_at_once(database: dbsim.Database, url: str) -> None:
+    """Writers, a following worker and two runs after each other at the same time."""
+    texts = generated(120)
+    fill(database, texts).duplicates()
+    stop = threading.Event()
+    failures: list[BaseException] = []
+
+    def work(seed: int) -> None:
+        own = dbsim.open(url)
+        rng = random.Random(seed)
+        try:
+            while not stop.is_set():
+                if seed < 2:
+                    change(own, rng, texts, seed)
+                    stop.wait(0.02)
+                else:
+                    own.index("articles").sync()
+        except BaseException as error:  # noqa: BLE001 (shown by the test)
+            failures.append(error)
+        finally:
+            own.close()
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
+    for thread in threads:
+        thread.start()
+    try:
+        for by in ("components", "tight", "majorclust", "tight"):
+            database.index("articles").duplicates(by=by)
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+    assert not failures
+    database.index("articles").sync()
+    result = (stored_groups(database), stored_pairs(database))
+    assert full_run(database) == result
+
+
+def test_a_second_run_takes_over(database: dbsim.Database, url: str) -> None:
+    index = fill(database, generated(100))
+    other = dbsim.open(url)
+
+    def again(stage: str, done: int, total: int) -> None:
+        if stage == "comparing" and done < total:
+            other.index("articles").duplicates()
+
+    with pytest.raises(DbsimError, match="another run has taken over"):
+        index.duplicates(progress=again)
+    result = (stored_groups(database), stored_pairs(database))
+    assert full_run(database) == result
+    other.close()

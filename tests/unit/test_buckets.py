@@ -1,0 +1,126 @@
+"""Candidate pairs: small buckets all with all, large ones through representatives and finer keys, each pair once."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from dbsim.hashing.bloom import Filters, jaccard, jaccards
+from dbsim.hashing.signer import Signatures
+from dbsim.search.buckets import Limits, Runs, levels, unsettled
+from dbsim.search.collection import Collection, FieldScore
+from dbsim.search.pairs import Candidates
+
+Pairs = set[tuple[int, int]]
+
+
+def collection(keys: NDArray[np.int64], fingerprints: NDArray[np.int64] | None = None) -> Collection:
+    """Contents that all have the same filter, so that every candidate is a pair."""
+    count = len(keys)
+    bits = np.zeros((count, 8), np.uint8)
+    bits[:, 0] = 1
+    made = np.arange(count) if fingerprints is None else fingerprints
+    signatures = Signatures(np.ones(count, bool), made, keys, (Filters(bits, np.ones(count, np.int64)),))
+    return Collection.of([FieldScore(64, 1.0)], keys.shape[1], [signatures])
+
+
+def found(keys: NDArray[np.int64], limits: Limits, start: int = 0, focus: NDArray[np.bool_] | None = None) -> Pairs:
+    result: list[tuple[int, int]] = []
+    for part in Candidates(collection(keys), limits, focus).pairs(0.5, start):
+        result += zip(part.a.tolist(), part.b.tolist(), strict=True)
+    assert len(result) == len(set(result))
+    return set(result)
+
+
+def expected(keys: NDArray[np.int64], limits: Limits) -> Pairs:
+    """The rule itself, bucket by bucket."""
+
+    def bucket(members: list[int], column: int, depth: int) -> Pairs:
+        if len(members) <= limits.bucket:
+            return set(itertools.combinations(members, 2))
+        pairs = {(a, b) for a in members[: limits.representatives] for b in members if a < b}
+        if depth < min(limits.depth, keys.shape[1] - 1):
+            finer = (column + depth + 1) % keys.shape[1]
+            for value in {int(keys[m, finer]) for m in members}:
+                pairs |= bucket([m for m in members if keys[m, finer] == value], column, depth + 1)
+        return pairs
+
+    pairs: Pairs = set()
+    for column in range(keys.shape[1]):
+        for value in set(keys[:, column].tolist()):
+            pairs |= bucket(np.flatnonzero(keys[:, column] == value).tolist(), column, 0)
+    return pairs
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_candidates_follow_the_rule(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    keys = rng.integers(0, rng.integers(2, 12), (60, 4))
+    limits = Limits(
+        bucket=int(rng.integers(2, 20)), representatives=int(rng.integers(1, 4)), depth=int(rng.integers(0, 4))
+    )
+    assert found(keys, limits) == expected(keys, limits)
+
+
+def test_going_on_gives_the_rest() -> None:
+    keys = np.random.default_rng(1).integers(0, 9, (50, 3))
+    limits = Limits(bucket=8, representatives=2)
+    assert found(keys, limits, start=20) == {pair for pair in expected(keys, limits) if pair[0] >= 20}
+
+
+def test_focus_chooses_pairs() -> None:
+    keys = np.random.default_rng(2).integers(0, 9, (50, 3))
+    focus = np.zeros(50, bool)
+    focus[[3, 30]] = True
+    limits = Limits(bucket=8, representatives=2)
+    assert found(keys, limits, focus=focus) == {p for p in expected(keys, limits) if p[0] in (3, 30) or p[1] in (3, 30)}
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_what_is_not_compared_again_has_not_changed(seed: int) -> None:
+    """Take contents away: every pair that is lost or won has one of them or one that is found to be unsettled."""
+    rng = np.random.default_rng(seed)
+    keys = rng.integers(0, 4, (60, 3))
+    limits = Limits(bucket=int(rng.integers(2, 16)), representatives=int(rng.integers(1, 5)))
+    changed = rng.random(60) < 0.1
+    left = np.flatnonzero(~changed)
+    before = expected(keys, limits)
+    after = {(int(left[a]), int(left[b])) for a, b in expected(keys[left], limits)}
+    doubtful: set[int] = set()
+    for column in range(3):
+        for level in levels(column, 3, collection(keys).key, limits):
+            doubtful |= set(unsettled(level, changed, limits).tolist())
+    touched = doubtful | set(np.flatnonzero(changed).tolist())
+    assert all(a in touched or b in touched for a, b in before ^ after)
+
+
+def test_large_buckets_cost_little_and_are_named() -> None:
+    candidates = Candidates(collection(np.zeros((20_000, 2), np.int64)), Limits(bucket=200, representatives=16))
+    pairs = sum(len(part.a) for part in candidates.pairs(0.5))
+    assert pairs == sum(20_000 - 1 - rank for rank in range(16))
+    assert (candidates.limited.buckets, candidates.limited.largest) == (2, 20_000)
+
+
+def test_copies_are_collapsed_to_their_first_row() -> None:
+    made = collection(np.zeros((5, 1), np.int64), np.array([30, 10, 30, 20, 10]))
+    assert made.fingerprints.tolist() == [10, 20, 30]
+    assert made.copies.tolist() == [2, 1, 2]
+    assert made.order.tolist() == [1, 2, 0]  # 30 comes first, then 10, then 20
+
+
+def test_scores_equal_those_of_the_search() -> None:
+    rng = np.random.default_rng(5)
+    a, b = rng.integers(0, 257, 500), rng.integers(0, 257, 500)
+    both = np.minimum(np.minimum(a, b), rng.integers(0, 257, 500))
+    both = np.maximum(both, a + b - 256)
+    expected_scores = [jaccard(x, y, z, 256) for x, y, z in zip(a.tolist(), b.tolist(), both.tolist(), strict=True)]
+    assert jaccards(a, b, both, 256).tolist() == expected_scores
+
+
+def test_empty() -> None:
+    assert found(np.empty((0, 3), np.int64), Limits()) == set()
+    nothing = Runs(np.empty(0, np.int32), *(np.empty(0, np.int64) for _ in range(3)))
+    assert unsettled(nothing, np.empty(0, bool), Limits()).tolist() == []
