@@ -72,8 +72,10 @@ def test_every_statement_may_fail_once(new_postgres: str, prepare: Prepare, firs
     database.upgrade()
     failures = 0
     with Application(new_postgres) as app:
+        create_articles(app)
+        create_index(database)
         for number in range(1, 1000):
-            start_over(database, app)
+            start_over(app)
             prepare(database, app)
             failing = FailAt(number, FAILURES[(number + first) % len(FAILURES)])
             engine = ticking_engine(new_postgres, failing)
