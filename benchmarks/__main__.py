@@ -1,4 +1,4 @@
-"""python -m benchmarks index|search|score|write [--size small|medium|full]: a table on stderr, JSON on stdout."""
+"""python -m benchmarks NAME [--size small|medium|full]: a table on stderr, JSON on stdout."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ BENCHMARKS = {
     "search": "Recall and latency, beside pgvector HNSW and the full scan.",
     "score": "Error of the score over real pairs, beside MinHash.",
     "write": "What the triggers cost the application's writes.",
+    "dedupe": "A whole table from texts to stored groups, beside datasketch; growth, memory, worst cases.",
 }
 
 
