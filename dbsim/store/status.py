@@ -29,6 +29,7 @@ class Status:
     threshold: float
     recall: float
     state: str
+    inline: bool
     generation: int
     rows: int
     indexed: int
@@ -73,6 +74,7 @@ def status(connection: Connection, backend: Backend, tables: IndexTables, descri
         threshold=options.threshold,
         recall=options.recall,
         state=record.state,
+        inline=options.inline,
         generation=record.generation,
         rows=_count_rows(connection, tables) if source is not None else 0,
         indexed=connection.scalar(select(func.count()).select_from(stored)) or 0,

@@ -159,15 +159,15 @@ def test_read_only_file_is_searched(tmp_path: Any) -> None:
 
 # ── dbsim's objects taken away ──
 def drop_queue(app: Application) -> None:
-    app.execute("DROP TABLE dbsim_articles_queue")
+    app.execute("DROP TABLE dbsim_articles_queue" + ("" if app.sqlite else " CASCADE"))  # with the views on it
 
 
 def drop_signatures(app: Application) -> None:
-    app.execute("DROP TABLE dbsim_articles")
+    app.execute("DROP TABLE dbsim_articles" + ("" if app.sqlite else " CASCADE"))  # with the views on it
 
 
 def drop_catalogue(app: Application) -> None:
-    app.execute("DROP TABLE dbsim_index")
+    app.execute("DROP TABLE dbsim_index" + ("" if app.sqlite else " CASCADE"))  # with the views on it
 
 
 def drop_function(app: Application) -> None:
@@ -181,7 +181,7 @@ def drop_everything(app: Application) -> None:
         for event_ in ("insert", "update", "delete"):
             app.execute(f"DROP TRIGGER dbsim_articles_{event_}")
     for table in ("articles_queue", "articles", "index", "quarantine", "model", "document", "cardinality", "version"):
-        app.execute(f"DROP TABLE dbsim_{table}")
+        app.execute(f"DROP TABLE dbsim_{table}" + ("" if app.sqlite else " CASCADE"))
 
 
 @pytest.mark.parametrize("fault", [drop_queue, drop_signatures, drop_catalogue, drop_function, drop_everything])
