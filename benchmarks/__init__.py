@@ -1,1 +1,1 @@
-"""What the issues ask dbsim to be measured against, one command each: python -m benchmarks index|search|score|write."""
+"""What the issues ask dbsim to be measured against, one command each: python -m benchmarks NAME."""

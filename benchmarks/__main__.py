@@ -13,6 +13,7 @@ BENCHMARKS = {
     "score": "Error of the score over real pairs, beside MinHash.",
     "families": "Recall and precision of every hash family at ten candidates a query.",
     "write": "What the triggers cost the application's writes.",
+    "dedupe": "A whole table from texts to stored groups, beside datasketch; growth, memory, worst cases.",
 }
 
 

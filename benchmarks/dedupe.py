@@ -85,9 +85,13 @@ import dbsim
 target, options = sys.argv[1], json.loads(sys.argv[2])
 options["secret"] = b"benchmark secret"
 index = dbsim.open(target).create_index("documents", table="documents", columns=["body"], **options)
+
+def peak():
+    return int(next(line for line in open("/proc/self/status") if line.startswith("VmHWM")).split()[1]) / 1024
+
 start = time.perf_counter()
 index.sync()
-sync = time.perf_counter() - start
+sync, sync_memory = time.perf_counter() - start, peak()
 stages, last = {}, ["reading signatures", time.perf_counter()]
 
 def progress(stage, done, total):
@@ -97,9 +101,8 @@ def progress(stage, done, total):
 
 found = index.duplicates(progress=progress)
 progress("", 0, 0)
-peak = next(line for line in open("/proc/self/status") if line.startswith("VmHWM")).split()[1]
-print(json.dumps({"sync": sync, "stages": stages, "memory": int(peak) / 1024, "rows": found.rows, "found": len(found),
-                  "limited": vars(found.limited)}))
+print(json.dumps({"sync": sync, "stages": stages, "sync_memory": sync_memory, "memory": peak(), "rows": found.rows,
+                  "found": len(found), "limited": vars(found.limited)}))
 """
 
 
@@ -109,6 +112,7 @@ class Measured:
 
     sync: float
     stages: dict[str, float]
+    sync_memory: float
     memory: float
     rows: int
     found: int
@@ -172,8 +176,8 @@ def worst(
     console.print(f"{engine}: {sizes.large} texts to stored groups")
     large = measure(engine, url, paragraphs(sizes.large))
     add_stages(report, large, sizes.large, engine)
-    limit = Target("≤", 500, "value")
-    report.add(f"peak memory, {sizes.large} rows, {engine}", large.memory, "MB", target=limit)
+    limit, note = Target("≤", 500, "value"), f"after sync alone {large.sync_memory:.0f} MB"
+    report.add(f"peak memory, {sizes.large} rows, {engine}", large.memory, "MB", target=limit, note=note)
     if engine in small and "growth" in parts:
         times = sizes.large / sizes.small
         report.add(

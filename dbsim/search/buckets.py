@@ -49,17 +49,17 @@ class Runs:
 def runs(members: Nodes, *keys: NDArray[np.int64]) -> Runs:
     """Members, in ascending order within each bucket, by equal keys; the last key varies fastest."""
     order = np.lexsort(keys[::-1]) if len(keys) > 1 else np.argsort(keys[0], kind="stable")
-    first = np.zeros(len(order), bool)
-    first[:1] = True
+    first = np.zeros(len(order) + 1, bool)  # where a bucket begins, and the end of the last
+    first[[0, -1]] = True
     for key in keys:
         found = key[order]
-        first[1:] |= found[1:] != found[:-1]
+        first[1:-1] |= found[1:] != found[:-1]
+    several = ~(first[:-1] & first[1:])  # most members are alone, so they are left out before anything is counted
+    order, first = order[several], first[:-1][several]
     starts = np.flatnonzero(first)
     sizes = np.diff(starts, append=len(order))
     number = np.repeat(np.arange(len(starts)), sizes)
-    several = sizes[number] > 1
-    rank = np.arange(len(order)) - starts[number]
-    return Runs(members[order][several], number[several], rank[several], sizes[number][several])
+    return Runs(members[order], number, np.arange(len(order)) - starts[number], sizes[number])
 
 
 def levels(column: int, columns: int, key: KeyColumn, limits: Limits) -> Iterator[Runs]:

@@ -17,7 +17,7 @@ from dbsim.hashing.signer import Signatures
 from dbsim.search.buckets import Nodes
 from dbsim.search.spill import Spill
 
-CHUNK = 1 << 15  # pairs scored at once: their filters are mapped into memory only that long
+CHUNK = 1 << 13  # pairs scored at once: each may bring two pages of filters into memory, for that long
 
 
 @dataclass(frozen=True)

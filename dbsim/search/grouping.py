@@ -13,11 +13,11 @@ from sqlalchemy import Connection, delete, select
 
 from dbsim.search.collection import Collection
 from dbsim.search.dedupe_options import GroupOptions, PairOptions
-from dbsim.search.groups import Graph, Scorer, diameters, group, scores_to_label
+from dbsim.search.groups import Graph, Known, Scorer, diameters, group
 from dbsim.search.pairing import Workplace
 from dbsim.store import group_state
 from dbsim.store.arrays import Numbers
-from dbsim.store.contents import Edges, edge_pages, firsts
+from dbsim.store.contents import edge_pages, firsts
 from dbsim.store.source import Key
 from dbsim.store.transactions import read, write
 
@@ -48,12 +48,12 @@ def assign(
     labels = group(graph, options.by, options.threshold)
     members = np.bincount(labels, minlength=graph.nodes)
     grouped = np.flatnonzero((members[labels] > 1) | (copies > 1))
-    scores = scores_to_label(labels, graph, score)
+    known = Known(graph)
     return Assignment(
         fingerprints[grouped],
         fingerprints[labels[grouped]],
-        scores[grouped],
-        diameters(labels, graph, estimate)[grouped],
+        known.completed(score)(labels[grouped], grouped),
+        diameters(labels, known.completed(estimate))[grouped],
     )
 
 
@@ -85,15 +85,8 @@ class Regrouping:
         return write(self.place.engine, self.place.backend, work)
 
     def assign(self, collection: Collection) -> Assignment:
-        edges = Edges.concatenate(
-            list(edge_pages(self.place.engine, self.place.backend, self.place.groups, self.options.threshold))
-        )
-        a, there_a = collection.find(edges.a)
-        b, there_b = collection.find(edges.b)
-        there = there_a & there_b
-        order = collection.order
-        content = np.argsort(order)  # the place in key order → the content's number
-        graph = Graph(len(collection), order[a[there]], order[b[there]], edges.scores[there])
+        content = np.argsort(collection.order)  # the place in key order → the content's number
+        graph = self._graph(collection)
 
         def estimate(x: NDArray[np.int64], y: NDArray[np.int64]) -> NDArray[np.float64]:
             return collection.scores(content[x].astype(np.int32), content[y].astype(np.int32))
@@ -105,6 +98,17 @@ class Regrouping:
         score = exact if self.pairs.verify else estimate
         fingerprints, copies = collection.fingerprints[content], collection.copies[content]
         return assign(fingerprints, copies, graph, self.options, score, estimate)
+
+    def _graph(self, collection: Collection) -> Graph:
+        """All stored pairs between contents that are still there, numbered in key order."""
+        ends, scores = [np.empty((2, 0), np.int32)], [np.empty(0)]
+        for page in edge_pages(self.place.engine, self.place.backend, self.place.groups, self.options.threshold):
+            (a, there_a), (b, there_b) = collection.find(page.a), collection.find(page.b)
+            there = there_a & there_b
+            ends.append(collection.order[np.stack([a[there], b[there]])].astype(np.int32))
+            scores.append(page.scores[there])
+        a, b = np.concatenate(ends, axis=1)
+        return Graph(len(collection), a, b, np.concatenate(scores))
 
     def _firsts(self, connection: Connection, wanted: Numbers) -> Any:
         return firsts(connection, self.place.backend, self.place.tables, wanted)

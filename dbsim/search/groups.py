@@ -18,7 +18,9 @@ from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
 
 Labels = NDArray[np.int64]
-Scorer = Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float64]]
+Nodes = NDArray[np.int64] | NDArray[np.int32]
+Scorer = Callable[[Labels, Labels], NDArray[np.float64]]
+CHUNK = 1 << 16  # edges as Python numbers at once
 ALL_PAIRS = 256  # nodes of a group up to which its diameter is exact
 
 
@@ -27,12 +29,14 @@ class Graph:
     """Undirected edges a[i] - b[i] with similarities; each edge once."""
 
     nodes: int
-    a: NDArray[np.int64]
-    b: NDArray[np.int64]
+    a: Nodes
+    b: Nodes
     weights: NDArray[np.float64]
 
     def at_least(self, threshold: float) -> Graph:
         kept = self.weights >= threshold
+        if kept.all():
+            return self
         return Graph(self.nodes, self.a[kept], self.b[kept], self.weights[kept])
 
     def rows(self) -> csr_array:
@@ -62,9 +66,11 @@ def tight(graph: Graph) -> Labels:
     low, high = np.minimum(graph.a, graph.b), np.maximum(graph.a, graph.b)
     order = np.lexsort((low, -graph.weights, high))
     labels = list(range(graph.nodes))
-    for earlier, node in zip(low[order].tolist(), high[order].tolist(), strict=True):
-        if labels[node] == node and labels[earlier] == earlier:
-            labels[node] = earlier
+    for start in range(0, len(order), CHUNK):
+        part = order[start : start + CHUNK]
+        for earlier, node in zip(low[part].tolist(), high[part].tolist(), strict=True):
+            if labels[node] == node and labels[earlier] == earlier:
+                labels[node] = earlier
     return np.array(labels, np.int64)
 
 
@@ -145,17 +151,16 @@ def _smallest(labels: Labels) -> Labels:
     return renamed
 
 
-def diameters(labels: Labels, graph: Graph, score: Scorer) -> NDArray[np.float64]:
+def diameters(labels: Labels, score: Scorer) -> NDArray[np.float64]:
     """For every node, one minus the lowest score of two members of its group.
 
-    Known scores are taken from the graph. In a group of more than ALL_PAIRS nodes two sweeps (the member farthest from
+    In a group of more than ALL_PAIRS nodes two sweeps (the member farthest from
     the first, then the one farthest from that) give a lower bound of the diameter.
     """
     result = np.zeros(len(labels))
     order = np.argsort(labels, kind="stable")
     starts = np.flatnonzero(np.diff(labels[order], prepend=-1))
     sizes = np.diff(starts, append=len(order))
-    known = _Known(graph, score)
     several = np.flatnonzero(sizes > 1)
     found = [order[starts[number] : starts[number] + sizes[number]] for number in several.tolist()]
     for batch in _batches([members for members in found if len(members) <= ALL_PAIRS]):
@@ -163,12 +168,12 @@ def diameters(labels: Labels, graph: Graph, score: Scorer) -> NDArray[np.float64
         a = np.concatenate([members[i] for members, (i, _) in zip(batch, pairs, strict=True)])
         b = np.concatenate([members[j] for members, (_, j) in zip(batch, pairs, strict=True)])
         widths = np.array([len(i) for i, _ in pairs])
-        lowest = np.minimum.reduceat(known(a, b), np.cumsum(widths) - widths)
+        lowest = np.minimum.reduceat(score(a, b), np.cumsum(widths) - widths)
         for members, value in zip(batch, lowest.tolist(), strict=True):
             result[members] = 1 - value
     for members in found:
         if len(members) > ALL_PAIRS:
-            result[members] = _two_sweeps(members, known)
+            result[members] = _two_sweeps(members, score)
     return result
 
 
@@ -198,30 +203,30 @@ def _batches(groups: list[NDArray[np.int64]], pairs: int = 1 << 18) -> list[list
     return found
 
 
-class _Known:
-    """Scores of pairs: those of the graph's edges as they are, others by `score`."""
+class Known:
+    """Scores of the graph's edges, to complete by a function for all other pairs."""
 
-    def __init__(self, graph: Graph, score: Scorer) -> None:
-        self._nodes = graph.nodes
-        keys = np.minimum(graph.a, graph.b) * graph.nodes + np.maximum(graph.a, graph.b)
+    def __init__(self, graph: Graph) -> None:
+        self._nodes = np.int64(graph.nodes)
+        keys = self._key(graph.a, graph.b)
         order = np.argsort(keys)
         self._keys, self._weights = keys[order], graph.weights[order]
-        self._score = score
 
-    def __call__(self, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.float64]:
-        result = np.ones(len(a))  # a node with itself
-        open_ = a != b
-        if len(self._keys):
-            keys = np.minimum(a, b) * self._nodes + np.maximum(a, b)
-            place = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
-            there = self._keys[place] == keys
-            result[there] = self._weights[place[there]]
-            open_ &= ~there
-        if open_.any():
-            result[open_] = self._score(a[open_], b[open_])
-        return result
+    def _key(self, a: Nodes, b: Nodes) -> NDArray[np.int64]:
+        return np.minimum(a, b) * self._nodes + np.maximum(a, b)
 
+    def completed(self, score: Scorer) -> Scorer:
+        def complete(a: Nodes, b: Nodes) -> NDArray[np.float64]:
+            result = np.ones(len(a))  # a node with itself
+            missing = a != b
+            if len(self._keys):
+                keys = self._key(a, b)
+                place = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
+                there = self._keys[place] == keys
+                result[there] = self._weights[place[there]]
+                missing &= ~there
+            if missing.any():
+                result[missing] = score(a[missing], b[missing])
+            return result
 
-def scores_to_label(labels: Labels, graph: Graph, score: Scorer) -> NDArray[np.float64]:
-    """The score of every node and the first node of its group."""
-    return _Known(graph, score)(labels, np.arange(len(labels)))
+        return complete

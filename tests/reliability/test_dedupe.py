@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import random
 import signal
@@ -9,44 +10,52 @@ import threading
 from typing import Any
 
 import pytest
-from sqlalchemy import Engine, event, text
+from sqlalchemy import event, text
 
 import dbsim
 from dbsim.errors import DbsimError
 from dbsim.search import grouping, pairing, pairs
 from tests.articles import edited, fill, forget_pairs, generated, stored_groups, stored_pairs
+from tests.reliability import processes  # noqa: F401 (says what the fork server loads)
 
 FULL = os.environ.get("DBSIM_RELIABILITY") == "full"
-KILLS = 60 if FULL else 8
+KILLS = 60 if FULL else 5
+CONTEXT = multiprocessing.get_context("forkserver")  # with dbsim loaded, see processes.py
+
+
+SMALL_STEPS = ((pairs, "BLOCK", 40), (pairing, "BATCH", 15), (grouping, "BATCH", 10))
 
 
 @pytest.fixture(autouse=True)
 def _small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """Many transactions for few rows, so that there are many points to be interrupted at."""
-    monkeypatch.setattr(pairs, "BLOCK", 40)
-    monkeypatch.setattr(pairing, "BATCH", 15)
-    monkeypatch.setattr(grouping, "BATCH", 10)
+    for module, name, value in SMALL_STEPS:
+        monkeypatch.setattr(module, name, value)
 
 
 def killed_at(url: str, statement: int) -> bool:
     """Run `duplicates` in a process that kills itself before its n-th statement; False if it came to the end."""
-    child = os.fork()
-    if child:
-        _, status = os.waitpid(child, 0)
-        return os.WIFSIGNALED(status)
-    try:
-        database = dbsim.open(url)
-        left = [statement]
+    process = CONTEXT.Process(target=run_and_die, args=(url, statement))
+    process.start()
+    process.join()
+    assert process.exitcode in (0, -signal.SIGKILL)
+    return process.exitcode != 0
 
-        @event.listens_for(Engine, "before_cursor_execute")
-        def count(*_: Any) -> None:
-            left[0] -= 1
-            if left[0] < 0:
-                os.kill(os.getpid(), signal.SIGKILL)
 
-        database.index("articles").duplicates()
-    finally:
-        os._exit(0)
+def run_and_die(url: str, statement: int) -> None:
+    for module, name, value in SMALL_STEPS:
+        setattr(module, name, value)
+    database = dbsim.open(url)
+    left = [statement]
+
+    @event.listens_for(database.engine, "before_cursor_execute")
+    def count(*_: Any) -> None:
+        left[0] -= 1
+        if left[0] < 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    database.index("articles").duplicates()
+    database.close()
 
 
 def full_run(database: dbsim.Database) -> tuple[Any, Any]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 
-from dbsim.search.groups import METHODS, Graph, Labels, average_link, diameters, group, scores_to_label
+from dbsim.search.groups import METHODS, Graph, Known, Labels, average_link, diameters, group
 
 Edge = tuple[int, int, float]
 # two triangles, held together by one weak edge
@@ -149,13 +149,15 @@ def test_diameter_and_score_use_known_scores_and_compute_the_others() -> None:
         return np.full(len(a), 0.4)
 
     found = group(made, "components", 0.5)
-    assert diameters(found, made, score).tolist() == [pytest.approx(0.6)] * 3 + [0.0]
-    assert scores_to_label(found, made, score).tolist() == [1.0, 0.9, 0.4, 1.0]
+    known = Known(made).completed(score)
+    assert diameters(found, known).tolist() == [pytest.approx(0.6)] * 3 + [0.0]
+    assert known(found, np.arange(4)).tolist() == [1.0, 0.9, 0.4, 1.0]
     assert asked == [(0, 2), (0, 2)]
 
 
 def test_the_diameter_of_a_large_group_is_a_lower_bound() -> None:
     size = 300
     chain = graph(size, [(i, i + 1, 0.9) for i in range(size - 1)])
-    found = diameters(group(chain, "components", 0.5), chain, lambda a, b: 1 - np.abs(a - b) / size)
+    known = Known(chain).completed(lambda a, b: 1 - np.abs(a - b) / size)
+    found = diameters(group(chain, "components", 0.5), known)
     assert found[0] == pytest.approx(1 - 1 / size)
