@@ -1,4 +1,4 @@
-"""python -m benchmarks index|search|score|write [--size small|medium|full]: a table on stderr, JSON on stdout."""
+"""python -m benchmarks NAME [--size small|medium|full]: a table on stderr, JSON on stdout."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ BENCHMARKS = {
     "search": "Recall and latency, beside pgvector HNSW and the full scan.",
     "score": "Error of the score over real pairs, beside MinHash.",
     "write": "What the triggers cost the application's writes.",
+    "insql": "Signing in SQL, inline writes, the view of pairs beside the search.",
+    "parity": "Every document of the corpora, signed in Python and in PostgreSQL.",
 }
 
 
@@ -30,6 +32,11 @@ def _command(name: str, text: str) -> click.Command:
         module.run(size, parts or module.PARTS).show()
 
     return command
+
+
+def alone(name: str) -> None:
+    """python -m benchmarks.<name>"""
+    _command(name, BENCHMARKS[name])(prog_name=f"python -m benchmarks.{name}")
 
 
 for _name, _text in BENCHMARKS.items():
