@@ -11,6 +11,7 @@ BENCHMARKS = {
     "index": "Signing, sync and its memory, beside datasketch and rensa.",
     "search": "Recall and latency, beside pgvector HNSW and the full scan.",
     "score": "Error of the score over real pairs, beside MinHash.",
+    "families": "Recall and precision of every hash family at ten candidates a query.",
     "write": "What the triggers cost the application's writes.",
     "insql": "Signing in SQL, inline writes, the view of pairs beside the search.",
     "parity": "Every document of the corpora, signed in Python and in PostgreSQL.",
