@@ -14,6 +14,8 @@ BENCHMARKS = {
     "families": "Recall and precision of every hash family at ten candidates a query.",
     "write": "What the triggers cost the application's writes.",
     "dedupe": "A whole table from texts to stored groups, beside datasketch; growth, memory, worst cases.",
+    "insql": "Signing in SQL, inline writes, the view of pairs beside the search.",
+    "parity": "Every document of the corpora, signed in Python and in PostgreSQL.",
 }
 
 
@@ -32,6 +34,11 @@ def _command(name: str, text: str) -> click.Command:
         module.run(size, parts or module.PARTS).show()
 
     return command
+
+
+def alone(name: str) -> None:
+    """python -m benchmarks.<name>"""
+    _command(name, BENCHMARKS[name])(prog_name=f"python -m benchmarks.{name}")
 
 
 for _name, _text in BENCHMARKS.items():
