@@ -1,4 +1,4 @@
-"""python -m benchmarks index|search|score|write|alter [--size small|medium|full]: a table on stderr, JSON on stdout."""
+"""python -m benchmarks NAME [--size small|medium|full]: a table on stderr, JSON on stdout."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ BENCHMARKS = {
     "index": "Signing, sync and its memory, beside datasketch and rensa.",
     "search": "Recall and latency, beside pgvector HNSW and the full scan.",
     "score": "Error of the score over real pairs, beside MinHash.",
+    "families": "Recall and precision of every hash family at ten candidates a query.",
     "write": "What the triggers cost the application's writes.",
     "alter": "What a change of options costs the searches that go on.",
 }

@@ -8,13 +8,12 @@ the queries.
 from __future__ import annotations
 
 import json
-import lzma
-import os
 import re
 import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +23,8 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks import corpora
+from benchmarks.family_settings import Setting, grids
 from dbsim.hashing.codes import Code
 from dbsim.hashing.documents import Documents
 from dbsim.hashing.families import described, family_of
@@ -31,19 +32,18 @@ from dbsim.hashing.family import Family, Model
 from dbsim.hashing.fuzzy import Fuzzy
 from dbsim.hashing.keys import Plan
 from dbsim.hashing.signer import FieldPlan, Signer
-from dbsim.hashing.stable import Stable
 from dbsim.plot import HEIGHT, WIDTH, Series, svg
 from dbsim.search.tune import collisions
 from dbsim.text.features import Analyser
 
 PARTS = ("rfc", "howto")
+PLOT = Path("families.svg")
 SIZES = {"small": (600, 150), "medium": (2000, 400), "full": (5000, 800)}  # documents, queries
 WANTED = 10.0  # candidates a query, the query's own row not counted
 SPAN = 3.0  # a setting more than so many times off is not comparable and is left out of the verdict
 THRESHOLDS = tuple(round(step / 10, 1) for step in range(11))
 FURNITURE = re.compile(r"\n[^\n]*\[Page \d+\]\s*\n(\f?\s*\n)*(RFC \d+[^\n]*\n)?")
-KEYS = 17  # of the α-stable functions in the source; the other random families get as many
-STABLE_ROWS = 20
+NEAR = 2  # neighbours of a forest on each side; one of them is the query itself
 console = Console(stderr=True, highlight=False, width=None if sys.stderr.isatty() else 150)
 
 
@@ -112,7 +112,7 @@ class Outcome:
         return f'<svg xmlns="http://www.w3.org/2000/svg" {size}>\n{"".join(parts)}</svg>\n'
 
 
-def run(size: str, parts: Sequence[str] = PARTS, plot: Path | None = None) -> Outcome:
+def run(size: str, parts: Sequence[str] = PARTS, plot: Path = PLOT) -> Outcome:
     outcome = Outcome(size, plot=plot)
     documents, queries = SIZES[size]
     for corpus in parts:
@@ -126,12 +126,8 @@ def run(size: str, parts: Sequence[str] = PARTS, plot: Path | None = None) -> Ou
 
 # ── texts ──
 def _texts(corpus: str, count: int) -> Iterator[str]:
-    folder = Path(os.environ.get("DBSIM_CORPORA", Path(__file__).resolve().parents[2] / "shared" / "corpora"))
-    with lzma.open(folder / f"{corpus}.jsonl.xz", "rt", encoding="utf-8") as lines:
-        for number, line in enumerate(lines):
-            if number == count:
-                return
-            yield FURNITURE.sub("\n", json.loads(line)["text"])
+    for record in islice(corpora.records(corpus), count):
+        yield FURNITURE.sub("\n", record["text"])
 
 
 # ── one corpus ──
@@ -169,51 +165,6 @@ def _corpus(corpus: str, texts: Sequence[str], queries: int) -> Iterator[Row]:
 def _short(row: Row) -> str:
     place = THRESHOLDS.index(0.8)
     return f"recall {row.recall[place]:.3f} and precision {row.precision[place]:.3f} from 0.8"
-
-
-Setting = tuple[Family, Plan]
-
-
-def grids() -> list[tuple[str, list[Setting], bool]]:
-    """For each family settings, and whether they go from few candidates to many."""
-    found = [(name, _minima(name), True) for name in ("minhash", "rabin-minhash")]
-    found.append(("hyperplane", _random("hyperplane", range(40, 0, -1)), True))
-    found.append(("bitsampling", _random("bitsampling", range(600, 10, -10)), True))
-    found.append(("bitsampling:of=unary", _random("bitsampling:of=unary", range(1000, 10, -10)), True))
-    found += [(name, _widths(name), True) for name in ("gauss", "cauchy", "levy")]
-    combined = family_of("fuzzy:expected=english")
-    found.append(("fuzzy, combined classes", _schemes([replace(combined, classes=c) for c in (13, 18, 26, 40)]), False))  # type: ignore[call-arg]
-    single = family_of("fuzzy:expected=english:prefix=1:classes=0")
-    found.append(("fuzzy, single letters", _schemes([single, replace(single, drop="jquvwxyz")]), False))  # type: ignore[call-arg]
-    for name in ("spectral", "linear-spectral"):
-        codes = [family_of(f"{name}:bits={bits}:pieces=2:within={w}") for bits in (16, 32, 64) for w in range(4)]
-        found.append((name, [(code, code.plan(0.8, 0.9)) for code in codes], False))
-    for over in ("minhash", "hyperplane"):
-        trees = [family_of(f"forest:over={over}:trees={count}") for count in range(3, 20)]
-        found.append((f"forest over {over}", [(family, family.plan(0.8, 0.9)) for family in trees], True))
-    return found
-
-
-def _random(name: str, rows: Sequence[int]) -> list[Setting]:
-    return [(family_of(name), Plan(row, KEYS)) for row in rows]
-
-
-def _minima(name: str) -> list[Setting]:
-    """Unrelated texts share few shingles, so one or two rows decide: the number of keys is the finer control."""
-    plans = [Plan(rows, keys) for rows in (1, 2, 3, 4) for keys in (1, 2, 3, 4, 6, 8, 12, 17, 24, 32, 48, 64)]
-    return [(family_of(name), plan) for plan in sorted(plans, key=lambda plan: plan.recall(0.05))]
-
-
-def _widths(name: str) -> list[Setting]:
-    """k = 20 and l = 17 as in the source; the segment width decides how many are found."""
-    family = family_of(name)
-    assert isinstance(family, Stable)
-    return [(replace(family, width=round(0.05 * 1.1**step, 4)), Plan(STABLE_ROWS, KEYS)) for step in range(75)]
-
-
-def _schemes(families: Sequence[Family]) -> list[Setting]:
-    made = [replace(f, schemes=s, intervals=i) for f in families for i in (2, 3) for s in (1, 2, 3, 4)]  # type: ignore[call-arg]
-    return [(family, family.plan(0.8, 0.9)) for family in made]
 
 
 @dataclass(frozen=True)
@@ -265,7 +216,7 @@ class Corpus:
         start = time.perf_counter()
         keys = family.keys(self.stored, plan, model)
         seconds = time.perf_counter() - start
-        found = collisions(family, keys, family.spread(family.keys(self.asked, plan, model), plan), near=1)
+        found = collisions(family, keys, family.spread(family.keys(self.asked, plan, model), plan), near=NEAR)
         found[np.arange(len(self.chosen)), self.chosen] = False  # a query is a row of the table
         return Tried(family, plan, found, seconds)
 
@@ -323,7 +274,7 @@ def verdict(corpus: str, rows: Sequence[Row]) -> list[str]:
 @click.command(help=__doc__)
 @click.option("--size", type=click.Choice(list(SIZES)), default="full", show_default=True)
 @click.option("--part", "parts", type=click.Choice(PARTS), multiple=True)
-@click.option("--plot", type=click.Path(path_type=Path), default=Path("families.svg"), show_default=True)
+@click.option("--plot", type=click.Path(path_type=Path), default=PLOT, show_default=True)
 def main(**options: Any) -> None:
     run(options["size"], options["parts"] or PARTS, options["plot"]).show()
 

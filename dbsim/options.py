@@ -157,7 +157,10 @@ class IndexOptions:
         return Signer([field.plan() for field in self.fields], self.family, self.plan, secret)
 
     def to_json(self) -> str:
-        return json.dumps(asdict(self), ensure_ascii=False, sort_keys=True)
+        data = asdict(self)
+        if not self.inline:  # who signs does not change what is stored
+            del data["inline"]
+        return json.dumps(data, ensure_ascii=False, sort_keys=True)
 
     @staticmethod
     def from_json(text: str) -> IndexOptions:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
 Point = tuple[float, float]
-WIDTH, HEIGHT, LEFT, TOP, RIGHT, BOTTOM = 760, 460, 62, 40, 190, 52  # pixels; the legend stands on the right
+WIDTH, HEIGHT, LEFT, TOP, RIGHT, BOTTOM = 800, 460, 62, 40, 230, 52  # pixels; the legend stands on the right
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c510a", "#7b3294", "#000000")
 DASHES = ("", "7 4", "2 3")
 

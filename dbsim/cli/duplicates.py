@@ -127,9 +127,10 @@ def duplicates(
     if csv_file:
         with _open(csv_file) as file:
             write_csv(file, islice(shown(index, found, keep), limit))
-        click.echo(f"written: {csv_file}", err=True)
     if html_file:
         _write_page(html_file, index, found, counted, keep, ON_PAGE if limit is None else limit)
+    for path in filter(None, (csv_file, html_file)):
+        click.echo(f"written: {path}", err=as_json)
     if action["delete_rows"] or action["mark"]:
         _act(index, counted, keep, **action)
     return 0 if len(found) else 1
@@ -168,7 +169,6 @@ def _write_page(path: str, index: Index, found: Duplicates, counted: Resolution,
         write_page(
             file, title, _summary(found, counted, keep), islice(shown(index, found, keep, MEMBERS), limit), len(found)
         )
-    click.echo(f"written: {path}", err=True)
 
 
 def _act(

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from dbsim.cli.common import database_argument, err, index_argument, json_option, opened, out, print_json, progress_bar
 from dbsim.errors import InvalidOption
-from dbsim.hashing.families import family_names
+from dbsim.hashing.families import family_names, family_of
 from dbsim.options import Field, describe_columns
 from dbsim.store.source import public_key
 
@@ -226,7 +226,7 @@ def status(db: str, as_json: bool) -> None:
         table = Table(show_header=False, box=None, pad_edge=False, title=title, title_justify="left")
         table.add_row("table", Text(f"{one.table} ({one.columns})"))
         table.add_row("family", f"{one.family}, {one.keys} keys of {one.rows_per_key} rows")
-        table.add_row("finds", f"pairs from {one.threshold:g} with recall {one.recall:g}")
+        table.add_row("finds", _finds(one.family, one.threshold, one.recall))
         table.add_row("state", f"{one.state}, {one.indexed} of {one.rows} rows indexed")
         if one.change:
             done = f"{one.change['indexed']} of {one.change['rows']} rows read"
@@ -242,6 +242,16 @@ def status(db: str, as_json: bool) -> None:
         for problem in one.problems:
             table.add_row("[yellow]attention", Text(problem, style="yellow"))
         out.print(table)
+
+
+def _finds(name: str, threshold: float, recall: float) -> str:
+    """What the family promises; some promise nothing and are measured."""
+    family = family_of(name)
+    if family.nearest:
+        return f"the nearest rows by {family.measure}"
+    if family.fixed:
+        return f"pairs from {family.measure} {threshold:g}; how many of them, `dbsim tune` measures"
+    return f"pairs from {family.measure} {threshold:g} with recall {recall:g}"
 
 
 @click.command()

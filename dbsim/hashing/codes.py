@@ -38,7 +38,7 @@ class Code(Family):
 
     def __post_init__(self) -> None:
         if self.pieces < 1 or self.pieces > LIMIT_KEYS or self.bits < 1 or self.bits % self.pieces:
-            raise ValueError(f"{self.bits} bits cannot be cut into {self.pieces} equal pieces")
+            raise ValueError(f"{self.bits} bits cannot be cut into {self.pieces} equal pieces: use a multiple")
         if self.bits // self.pieces > WORD:
             raise ValueError(f"a piece holds at most {WORD} bits: cut {self.bits} bits into more pieces")
         if not 0 <= self.within <= self.bits:

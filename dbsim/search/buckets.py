@@ -20,9 +20,13 @@ KeyColumn = Callable[[int], NDArray[np.int64]]
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """How much work one bucket may cause."""
+    """How much work one bucket may cause.
 
-    bucket: int = 200
+    Measured: of the 113,363 pairs in 124,190 package descriptions a limit of 400 loses none, 200 four, 100 743 and 50
+    every twelfth; where all texts share two thirds of their words, 1,000 takes 1.5 times as long as 400, 5,000 11 times
+    """
+
+    bucket: int = 400
     representatives: int = 16
     depth: int = 3  # key columns that may cut a large bucket
 

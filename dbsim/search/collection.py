@@ -54,9 +54,8 @@ class Collection:
         counts: list[list[NDArray[np.int64]]] = [[seen] for _ in fields]
         for block in blocks:
             rows.append(block.fingerprints)
-            new = _new(block.fingerprints, seen)
+            new, seen = _new(block.fingerprints, seen)
             firsts.append(block.fingerprints[new])
-            seen = np.sort(np.concatenate([seen, firsts[-1]]))
             made._append(block, new)
             for column, part in zip(counts, block.filters, strict=True):
                 column.append(part.counts[new])
@@ -110,7 +109,11 @@ class Collection:
         return np.where(weight > 0, total / np.where(weight > 0, weight, 1.0), 0.0)
 
 
-def _new(fingerprints: NDArray[np.int64], seen: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Places of the first rows of contents that were not seen before, in the rows' order."""
+def _new(fingerprints: NDArray[np.int64], seen: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(places of the first rows of contents not seen before, in the rows' order; all contents seen now, sorted)."""
     values, first = np.unique(fingerprints, return_index=True)
-    return np.sort(first[~np.isin(values, seen, assume_unique=True)])
+    place = np.searchsorted(seen, values)
+    known = np.zeros(len(values), bool)
+    inside = place < len(seen)
+    known[inside] = seen[place[inside]] == values[inside]
+    return np.sort(first[~known]), np.insert(seen, place[~known], values[~known])

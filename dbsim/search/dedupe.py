@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlalchemy import Connection, func, select
 
@@ -30,11 +30,16 @@ class Deduplication:
     after_create_table: TableHook | None = None
 
     def pairs(self, options: PairOptions) -> State:
-        """Store all pairs, or work in what changed since they were."""
+        """Store all pairs, or work in what changed since they were; groups that are stored follow their pairs."""
         state = self._prepare()
         if self._outdated(state, options):
-            Pairing(self.place, options).run(self._rows())
-            write(self.place.engine, self.place.backend, self._paired)
+            if state.generation:
+                grouping = GroupOptions.from_json(state.grouping)
+                lower = replace(options, threshold=min(options.threshold, grouping.threshold))
+                Regrouping(self.place, grouping, lower).run(Pairing(self.place, lower).run(self._rows()))
+            else:
+                Pairing(self.place, options).run(self._rows())
+                write(self.place.engine, self.place.backend, self._paired)
         Incremental(self.place).run()
         return self.state()
 

@@ -38,7 +38,7 @@ class Ranking:
         keys = self.keys(rows)
         window: dict[str, Any] = {"partition_by": group, "order_by": self._order(rows.c.dbsim_value, keys)}
         query = select(
-            *keys,
+            *(key.label(f"dbsim_key{i}") for i, key in enumerate(keys)),
             func.row_number().over(**window).label("dbsim_place"),
             func.count().over(partition_by=group).label("dbsim_rows"),
             *(func.first_value(key).over(**window).label(f"dbsim_kept{i}") for i, key in enumerate(keys)),
@@ -48,10 +48,13 @@ class Ranking:
     def keys(self, selectable: Any) -> list[ColumnElement[Any]]:
         return [selectable.c[name] for name in self.place.tables.key_names]
 
+    def ranked_keys(self, ranked: Any) -> list[ColumnElement[Any]]:
+        return [ranked.c[f"dbsim_key{i}"] for i in range(len(self.place.tables.key_names))]
+
     def kept(self, connection: Connection, groups: Sequence[int]) -> set[Key]:
         """Keys of the rows that stay, of some groups."""
         ranked = self.ranked(groups).subquery("ranked")
-        rows = connection.execute(select(*self.keys(ranked)).where(ranked.c.dbsim_place == 1))
+        rows = connection.execute(select(*self.ranked_keys(ranked)).where(ranked.c.dbsim_place == 1))
         return {tuple(row) for row in rows}
 
     def check(self, connection: Connection) -> None:

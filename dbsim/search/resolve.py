@@ -33,7 +33,7 @@ from dbsim.errors import DbsimError, IndexBehind, InvalidOption, NoPrimaryKey, U
 from dbsim.search.keep import Ranking
 from dbsim.store import catalogue, group_state
 from dbsim.store.definition import run
-from dbsim.store.identifiers import quote
+from dbsim.store.identifiers import raw_sql
 from dbsim.store.source import Source
 from dbsim.store.tables import PlainType
 from dbsim.store.transactions import read, write
@@ -71,7 +71,7 @@ class Resolver:
 
         def act(connection: Connection, plan: Any) -> None:
             source = self.place.tables.source
-            chosen = select(*self.ranking.keys(plan)).where(plan.c.dbsim_place > 1)
+            chosen = select(*self.ranking.ranked_keys(plan)).where(plan.c.dbsim_place > 1)
             connection.execute(delete(source).where(self._key(source).in_(chosen)))
 
         return self._act(act, expected, even_if_behind)
@@ -84,9 +84,9 @@ class Resolver:
             own = [Column(key, PlainType(type_)) for key, type_ in self.place.tables.record.primary_key]
             options = self.place.tables.record.options
             target = Table(options.table, MetaData(), *own, Column(name, NullType()), schema=options.schema)
-            pairs = zip(self.ranking.keys(plan), self.ranking.keys(target), strict=True)
+            pairs = zip(self.ranking.ranked_keys(plan), self.ranking.keys(target), strict=True)
             value = select(case((plan.c.dbsim_place > 1, goes), else_=stays)).where(and_(*(a == b for a, b in pairs)))
-            members = select(*self.ranking.keys(plan)).where(plan.c.dbsim_rows > 1)
+            members = select(*self.ranking.ranked_keys(plan)).where(plan.c.dbsim_rows > 1)
             statement = update(target).values({name: value.scalar_subquery()})
             connection.execute(statement.where(self._key(target).in_(members)))
 
@@ -128,10 +128,8 @@ class Resolver:
         """The decision as a temporary table, so that it is made once."""
         query = self.ranking.ranked()
         names = [made.name for made in query.selected_columns]
-        statement = str(query.compile(dialect=connection.dialect))
-        if connection.dialect.name == "postgresql":
-            statement = statement.replace("%%", "%")  # doubled for a driver that reads it as a placeholder
-        keys = ", ".join(quote(name) for name in self.place.tables.key_names)
+        statement = raw_sql(query, connection.dialect)
+        keys = ", ".join(name for name in names if name.startswith("dbsim_key"))
         connection.exec_driver_sql(f"DROP TABLE IF EXISTS {PLAN}")
         run(
             connection,

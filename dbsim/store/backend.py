@@ -83,7 +83,10 @@ class Backend(Protocol):
 
     # ── what people see from SQL ──
     def stored_table(self, tables: IndexTables) -> Table:
-        """The signature table as it is created; it may have columns that only SQL reads."""
+        """The signature table as it is created; it may have columns that only SQL reads, behind the others."""
+
+    def stored_values(self, rows: Signatures) -> list[tuple[Any, ...]]:
+        """The values of all its columns but the key."""
 
     def require_inline(self, connection: Connection, tables: IndexTables, source: Source) -> None:
         """Refuse an inline index where the database cannot sign, with the reason."""

@@ -14,6 +14,7 @@ from dbsim.hashing.bloom import Filters
 from dbsim.hashing.signer import Signatures
 from dbsim.options import IndexOptions
 from dbsim.store.arrays import signature_page
+from dbsim.store.identifiers import raw_sql
 from dbsim.store.tables import IndexTables
 
 HEADER = b"PGCOPY\n\xff\r\n\0" + b"\0" * 8
@@ -84,12 +85,11 @@ def copied_signatures(engine: Engine, tables: IndexTables) -> Iterator[Signature
         func.coalesce(value, literal_column(f"B'0'::bit({sizes[value.name]})")) if value.name in sizes else value
         for value in list(stored.c)[len(tables.key_names) :]
     ]
-    query = str(select(*values).compile(dialect=engine.dialect))
+    query = raw_sql(select(*values), engine.dialect)
     with engine.connect() as connection:
         raw = connection.connection.dbapi_connection
         assert isinstance(raw, psycopg.Connection)
-        # with parameters, if none, so that the percent signs doubled by the compiler are read as one
-        with raw.cursor() as cursor, cursor.copy(f"COPY ({query}) TO STDOUT (FORMAT BINARY)", ()) as copy:
+        with raw.cursor() as cursor, cursor.copy(f"COPY ({query}) TO STDOUT (FORMAT BINARY)") as copy:
             yield from read_signatures(copy, tables.record.options)
 
 

@@ -252,6 +252,19 @@ def set_options(connection: Connection, options: IndexOptions) -> None:
     connection.execute(update(index_table).where(index_table.c.name == options.name).values(values))
 
 
+def set_schema(connection: Connection, found: list[IndexRecord], schema: str | None) -> None:
+    """Of the indexed table, in all generations."""
+    beside = generation_table
+    for record in found:
+        text = replace(record.options, schema=schema).to_json()
+        if record.searched:
+            values = {"options": text, "source_schema": schema, "stamp": secrets.token_hex(16)}
+            connection.execute(update(index_table).where(index_table.c.name == record.name).values(values))
+        else:
+            mine = (beside.c.index_name == record.name, beside.c.generation == record.generation)
+            connection.execute(update(beside).where(*mine).values(options=text))
+
+
 def set_primary_key(connection: Connection, name: str, primary_key: tuple[tuple[str, str], ...]) -> None:
     text = json.dumps(primary_key, ensure_ascii=False)
     connection.execute(update(index_table).where(index_table.c.name == name).values(primary_key=text))

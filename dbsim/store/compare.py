@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from sqlalchemy import Connection, Engine, func, select
+from sqlalchemy import ColumnElement, Connection, Engine, func, literal_column, select
 
 from dbsim.hashing.signer import Signer
 from dbsim.store import catalogue
 from dbsim.store.backend import Backend
+from dbsim.store.identifiers import quote
 from dbsim.store.reading import after, among, chunks, key_columns, source_rows, texts, up_to
 from dbsim.store.refresh import refresh
 from dbsim.store.rehearsal import Rehearsal
@@ -148,9 +149,15 @@ class Comparison:
     def _stored(self, connection: Connection, *conditions: Any) -> Stored:
         table = self.tables.signatures
         width = len(self.tables.key_names)
-        wanted = [table.c[self.tables.names.fingerprint]] if self.fingerprints_only else list(table.c)[width:]
+        wanted = [table.c[self.tables.names.fingerprint]] if self.fingerprints_only else self._all_columns()[width:]
         rows = connection.execute(select(*key_columns(table, self.tables), *wanted).where(*conditions))
         return {tuple(row)[:width]: tuple(row)[width:] for row in rows}
+
+    def _all_columns(self) -> list[ColumnElement[Any]]:
+        """Also those that only SQL reads."""
+        table = self.tables.signatures
+        others = list(self.backend.stored_table(self.tables).c)[len(table.c) :]
+        return [*table.c, *(literal_column(quote(column.name), column.type) for column in others)]
 
     def _differences(self, connection: Connection, batches: Iterator[Texts], stored: Stored) -> Differences:
         found = Differences()
@@ -186,14 +193,15 @@ class Comparison:
         if self.fingerprints_only:
             present, values = self.signer.fingerprint(batch.columns)
             return [(value if there else None,) for there, value in zip(present.tolist(), values.tolist(), strict=True)]
-        return self.signer.sign(batch.columns).as_tuples()
+        return self.backend.stored_values(self.signer.sign(batch.columns))
 
     def _comparable(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
         if self.fingerprints_only:
             return values
         head = 1 + self.tables.record.options.keys
-        tail = [
+        end = head + 2 * len(self.tables.record.options.fields)
+        filters = [
             self.backend.read_bits(value) if place % 2 == 0 and value is not None else value
-            for place, value in enumerate(values[head:])
+            for place, value in enumerate(values[head:end])
         ]
-        return (*values[:head], *tail)
+        return (*values[:head], *filters, *values[end:])

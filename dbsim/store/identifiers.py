@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 
+from sqlalchemy import ClauseElement, Dialect
+
 LIMIT = 63  # PostgreSQL cuts longer names silently, and two names cut to the same one collide
 
 
@@ -40,3 +42,10 @@ def dollar_quoted(text: str) -> str:
     """A PostgreSQL string that needs no escapes."""
     tag = dollar_tag([text])
     return f"{tag}\n{text.strip()}\n{tag}"
+
+
+def raw_sql(query: ClauseElement, dialect: Dialect) -> str:
+    """A statement without parameters as the database reads it: percent signs are doubled only for the driver."""
+    compiled = query.compile(dialect=dialect)
+    doubled = dialect.paramstyle in ("format", "pyformat")
+    return str(compiled).replace("%%", "%") if doubled else str(compiled)

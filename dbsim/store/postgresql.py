@@ -42,13 +42,6 @@ from dbsim.store import postgresql_install as install
 from dbsim.store.backend import GONE
 from dbsim.store.binary_copy import binary_rows, copied_signatures
 from dbsim.store.identifiers import literal, quote
-from dbsim.store.postgresql_surface import (
-    PostgreSQLSurface,
-    drop_shared,
-    drop_statements,
-    require_stable_text,
-    why_not_in_sql,
-)
 from dbsim.store.postgresql_triggers import channel, create_triggers, drop_triggers, events, parts
 from dbsim.store.source import Key, Source, Unindexable
 from dbsim.store.tables import IndexTables
@@ -65,7 +58,7 @@ WARM_UP = "SELECT length(repeat(' ', 2000000))"
 _WARM = "dbsim_warm"
 
 
-class PostgreSQL:
+class PostgreSQL(install.PostgreSQLInstall):
     """See `Backend` for what each step means."""
 
     name = "postgresql"
@@ -140,7 +133,7 @@ class PostgreSQL:
         if not tables.record.options.inline:
             return create_triggers(tables)
         assert connection is not None
-        return create_triggers(tables, install.inline_function(self._surface(connection, tables), parts(tables)))
+        return create_triggers(tables, install.inline_function(self.surface(connection, tables), parts(tables)))
 
     def drop_triggers(self, name: str) -> list[str]:
         return drop_triggers(name)
@@ -149,7 +142,7 @@ class PostgreSQL:
         rows = connection.exec_driver_sql(
             "SELECT format('%%I.%%I', n.nspname, c.relname), t.tgname FROM pg_trigger t "
             "JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_namespace n ON n.oid = c.relnamespace "
-            "WHERE t.tgenabled <> 'D' AND t.tgname = ANY (%s)",
+            "WHERE t.tgenabled IN ('O', 'A') AND t.tgname = ANY (%s)",
             (list(events(tables.record.name)),),
         )
         there = {tuple(row) for row in rows}
@@ -225,38 +218,6 @@ class PostgreSQL:
         catalogue.set_listening(connection, tables.record.name, listening)
         connection.commit()
 
-    # ── what people see from SQL ──
-    def stored_table(self, tables: IndexTables) -> Table:
-        return tables.signatures
-
-    def require_inline(self, connection: Connection, tables: IndexTables, source: Source) -> None:
-        reason = why_not_in_sql(tables, install.encoding(connection))
-        if reason:
-            raise InvalidOption(f"an inline index signs in SQL, but {reason}: leave it queued and sync")
-        require_stable_text(source.columns, tables.record.options.columns)
-
-    def create_surface(self, connection: Connection, tables: IndexTables) -> None:
-        install.create(connection, self._surface(connection, tables))
-
-    def drop_surface(self, name: str) -> list[str]:
-        return drop_statements(name)
-
-    def drop_shared(self) -> list[str]:
-        return drop_shared()
-
-    def missing_surface(self, connection: Connection, tables: IndexTables) -> list[str]:
-        return install.missing(connection, self._surface(connection, tables))
-
-    def show_status(self, connection: Connection, indexes: Sequence[IndexTables]) -> None:
-        parts = [self._surface(connection, tables).status_part(list(events(tables.record.name))) for tables in indexes]
-        install.show_status(connection, parts)
-
-    def settle(self, engine: Engine) -> None:
-        install.settle(engine)
-
-    def _surface(self, connection: Connection, tables: IndexTables) -> PostgreSQLSurface:
-        return PostgreSQLSurface(tables, quote(self._home(connection)), self.jaccard)
-
     # ── transactions ──
     def open(self, engine: Engine) -> Connection:
         # an application's engine may be set to AUTOCOMMIT, in which no transaction would be one
@@ -279,6 +240,7 @@ class PostgreSQL:
         self._lock_stripes(connection, tables, sorted({zlib.crc32(repr(key).encode()) % STRIPES for key in keys}))
 
     def lock_all(self, connection: Connection, tables: IndexTables) -> None:
+        install.close_gate(connection, tables.record.name)
         self._lock_stripes(connection, tables, list(range(STRIPES)))
 
     def _lock_stripes(self, connection: Connection, tables: IndexTables, stripes: list[int]) -> None:

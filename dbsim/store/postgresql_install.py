@@ -3,46 +3,91 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Connection, Engine, Table
 
-from dbsim.errors import DatabaseUnavailable
+from dbsim.errors import DatabaseUnavailable, InvalidOption
+from dbsim.hashing.signer import Signatures
 from dbsim.resources import filled, sql
 from dbsim.store import constants
+from dbsim.store.definition import run
+from dbsim.store.group_tables import GroupTables
 from dbsim.store.identifiers import literal, quote
 from dbsim.store.postgresql_surface import (
     FUNCTIONS,
     VIEWS,
     PostgreSQLSurface,
     drop_shared,
+    drop_statements,
+    require_stable_text,
     shared_functions,
     shared_statements,
     source_text,
     why_not_in_sql,
 )
+from dbsim.store.postgresql_triggers import events
+from dbsim.store.source import Source
 from dbsim.store.surface import STATUS, union
+from dbsim.store.tables import IndexTables
 
-RAW = {"no_parameters": True}  # a percent sign in a name is not a placeholder
+# CREATE OR REPLACE of the same function or view in two transactions fails in one of them
+ONE_AT_A_TIME = "SELECT pg_advisory_xact_lock(hashtext('dbsim surface'))"
 ROW_LIMIT = 10_000  # rows of one statement that are signed inline: an application waits some ten seconds for them
 TEXT_LIMIT = 1_000_000  # bytes of a row's text that is signed inline: about a second
 PATIENCE = 60.0  # seconds to wait for transactions that are writing
 POLL = 0.01
 
 
-def run(connection: Connection, statements: Sequence[str]) -> None:
-    for statement in statements:
-        connection.exec_driver_sql(statement, execution_options=RAW)
+class PostgreSQLInstall:
+    """The part of the backend that deals with it; see `Backend` for what each step means."""
+
+    jaccard: Callable[..., Any]
+    _home: Callable[[Connection], str]
+
+    def stored_table(self, tables: IndexTables) -> Table:
+        return tables.signatures
+
+    def stored_values(self, rows: Signatures) -> list[tuple[Any, ...]]:
+        return list(rows.as_tuples())
+
+    def require_inline(self, connection: Connection, tables: IndexTables, source: Source) -> None:
+        reason = why_not_in_sql(tables, encoding(connection))
+        if reason:
+            raise InvalidOption(f"an inline index signs in SQL, but {reason}: leave it queued and sync")
+        require_stable_text(source.columns, tables.record.options.columns)
+
+    def create_surface(self, connection: Connection, tables: IndexTables) -> None:
+        create_objects(connection, self.surface(connection, tables))
+
+    def drop_surface(self, name: str) -> list[str]:
+        return [ONE_AT_A_TIME, *drop_statements(name)]
+
+    def drop_shared(self) -> list[str]:
+        return drop_shared()
+
+    def missing_surface(self, connection: Connection, tables: IndexTables) -> list[str]:
+        return missing_objects(connection, self.surface(connection, tables))
+
+    def show_status(self, connection: Connection, indexes: Sequence[IndexTables]) -> None:
+        parts = [self.surface(connection, tables).status_part(list(events(tables.record.name))) for tables in indexes]
+        create_status(connection, parts)
+
+    def settle(self, engine: Engine) -> None:
+        wait_for_writers(engine)
+
+    def surface(self, connection: Connection, tables: IndexTables) -> PostgreSQLSurface:
+        return PostgreSQLSurface(tables, quote(self._home(connection)), self.jaccard)
 
 
 def encoding(connection: Connection) -> str:
     return str(connection.exec_driver_sql("SELECT current_setting('server_encoding')").scalar_one())
 
 
-def create(connection: Connection, surface: PostgreSQLSurface) -> None:
-    """One at a time: CREATE OR REPLACE of the same function in two transactions fails in one of them."""
-    connection.exec_driver_sql("SELECT pg_advisory_xact_lock(hashtext('dbsim surface'))")
+def create_objects(connection: Connection, surface: PostgreSQLSurface) -> None:
+    """The views, and the functions where the server can sign."""
+    run(connection, [ONE_AT_A_TIME])
     run(connection, shared_statements(surface.home))
     run(connection, [f"REVOKE ALL ON FUNCTION {surface.home}.{name} FROM PUBLIC" for name in shared_functions()])
     run(connection, surface.view_statements())
@@ -51,7 +96,7 @@ def create(connection: Connection, surface: PostgreSQLSurface) -> None:
         run(connection, surface.function_statements())
 
 
-def missing(connection: Connection, surface: PostgreSQLSurface) -> list[str]:
+def missing_objects(connection: Connection, surface: PostgreSQLSurface) -> list[str]:
     wanted_views = [*(surface.surface.name(name) for name in VIEWS), STATUS]
     there = set(
         connection.exec_driver_sql(
@@ -76,7 +121,7 @@ def missing(connection: Connection, surface: PostgreSQLSurface) -> list[str]:
     return gone
 
 
-def show_status(connection: Connection, parts: Sequence[str]) -> None:
+def create_status(connection: Connection, parts: Sequence[str]) -> None:
     """After the last index is dropped, so are the shared functions and their data."""
     shown = [f"CREATE OR REPLACE VIEW {STATUS} WITH (security_barrier) AS\n{union(parts)}"]
     run(connection, shown if parts else drop_shared())
@@ -90,7 +135,13 @@ def inline_function(surface: PostgreSQLSurface, names: dict[str, Any]) -> str:
     types = [type_.split(" COLLATE ")[0] for _, type_ in tables.record.primary_key]
     derived = [quote(column.name) for column in list(tables.signatures.columns)[len(key) :]]
     texts = [source_text(field, "dbsim_source") for field in tables.record.options.fields]
+    noted = f"{surface.home}.{quote(GroupTables(tables).changes.name)}"
+    fingerprint, *keys = (f"s.{quote(name)}" for name in (tables.names.fingerprint, *tables.names.keys))
     own = {
+        "noted": noted,
+        "noted_literal": literal(noted),
+        "noted_values": ", ".join([fingerprint, *keys]),
+        "has_features": f"{fingerprint} IS NOT NULL",
         "home": surface.home,
         "signatures": surface.names["home_signatures"],
         "quarantine": f"{surface.home}.dbsim_quarantine",
@@ -134,7 +185,7 @@ def close_gate(connection: Connection, index: str) -> None:
         )
 
 
-def settle(engine: Engine) -> None:
+def wait_for_writers(engine: Engine) -> None:
     """Wait until every transaction that is writing now has ended."""
     deadline = time.monotonic() + PATIENCE
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:

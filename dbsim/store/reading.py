@@ -68,21 +68,22 @@ def texts(
     batch, size = _empty(len(fields)), 0
     if stream:
         query = query.execution_options(yield_per=backend.read_batch)
-    for row in connection.execute(query):
-        values = tuple(row)
-        key = values[:width]
-        try:
-            found = ["\n".join(backend.read_text(values[place]) for place in places) for places in fields]
-        except Unindexable as failure:
-            found = [""] * len(fields)
-            batch.failures[key] = str(failure)
-        batch.keys.append(key)
-        for column, text in zip(batch.columns, found, strict=True):
-            column.append(text)
-            size += len(text)
-        if size > TEXT_LIMIT:
-            yield batch
-            batch, size = _empty(len(fields)), 0
+    with connection.execute(query) as rows:  # closed also when the connection is lost on the way
+        for row in rows:
+            values = tuple(row)
+            key = values[:width]
+            try:
+                found = ["\n".join(backend.read_text(values[place]) for place in places) for places in fields]
+            except Unindexable as failure:
+                found = [""] * len(fields)
+                batch.failures[key] = str(failure)
+            batch.keys.append(key)
+            for column, text in zip(batch.columns, found, strict=True):
+                column.append(text)
+                size += len(text)
+            if size > TEXT_LIMIT:
+                yield batch
+                batch, size = _empty(len(fields)), 0
     if batch.keys:
         yield batch
 

@@ -8,8 +8,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from sqlalchemy import (
-    BigInteger,
-    Column,
     ColumnElement,
     Connection,
     Dialect,
@@ -17,7 +15,6 @@ from sqlalchemy import (
     FromClause,
     Integer,
     LargeBinary,
-    MetaData,
     Row,
     Table,
     Text,
@@ -36,24 +33,16 @@ from dbsim.hashing.signer import Signatures
 from dbsim.resources import sql
 from dbsim.store.arrays import signature_pages
 from dbsim.store.backend import GONE
-from dbsim.store.identifiers import identifier, quote
+from dbsim.store.identifiers import quote
 from dbsim.store.source import Key, Source, Unindexable
-from dbsim.store.sqlite_surface import (
-    drop_statements,
-    status_statements,
-    view_names,
-    view_statements,
-    word_names,
-    words_of,
-)
-from dbsim.store.surface import STATUS
+from dbsim.store.sqlite_surface import SQLiteSurface, trigger_names
 from dbsim.store.tables import IndexTables
 
 POLL_SECONDS = 0.2
 _PREPARED = "dbsim_prepared"
 
 
-class SQLite:
+class SQLite(SQLiteSurface):
     """See `Backend` for what each step means."""
 
     name = "sqlite"
@@ -123,12 +112,9 @@ class SQLite:
             raise Unindexable("not valid UTF-8") from error
 
     # ── triggers and queue ──
-    def _trigger_names(self, name: str) -> list[str]:
-        return [identifier("dbsim", name, event) for event in ("insert", "update", "delete")]
-
     def create_triggers(self, tables: IndexTables, connection: Connection | None = None) -> list[str]:
         names = tables.key_names
-        trigger = self._trigger_names(tables.record.name)
+        trigger = trigger_names(tables.record.name)
         parts = {
             "insert_trigger": quote(trigger[0]),
             "update_trigger": quote(trigger[1]),
@@ -144,7 +130,7 @@ class SQLite:
         return [*self.drop_triggers(tables.record.name), *created]
 
     def drop_triggers(self, name: str) -> list[str]:
-        return [f"DROP TRIGGER IF EXISTS {quote(trigger)}" for trigger in self._trigger_names(name)]
+        return [f"DROP TRIGGER IF EXISTS {quote(trigger)}" for trigger in trigger_names(name)]
 
     def missing_triggers(self, connection: Connection, tables: IndexTables) -> list[str]:
         found = connection.exec_driver_sql(
@@ -152,7 +138,7 @@ class SQLite:
             (tables.record.options.table,),
         ).scalars()
         there = set(found)
-        return [name for name in self._trigger_names(tables.record.name) if name not in there]
+        return [name for name in trigger_names(tables.record.name) if name not in there]
 
     def claim(self, connection: Connection, tables: IndexTables, limit: int) -> list[Key]:
         queue, rowid, key = self._queue_names(tables)
@@ -196,38 +182,6 @@ class SQLite:
 
     def wait(self, engine: Engine, tables: IndexTables, seconds: float) -> None:
         time.sleep(min(POLL_SECONDS, seconds))
-
-    # ── what people see from SQL ──
-    def stored_table(self, tables: IndexTables) -> Table:
-        words = [name for names in word_names(tables) for name in names]
-        table = tables.signatures.to_metadata(MetaData())
-        for name in words:
-            table.append_column(Column(name, BigInteger))
-        return table
-
-    def require_inline(self, connection: Connection, tables: IndexTables, source: Source) -> None:
-        raise InvalidOption("inline indexes need PostgreSQL, which can sign in SQL: on SQLite leave it queued and sync")
-
-    def create_surface(self, connection: Connection, tables: IndexTables) -> None:
-        for statement in view_statements(tables):
-            connection.exec_driver_sql(statement)
-
-    def drop_surface(self, name: str) -> list[str]:
-        return [*drop_statements(name), *self.drop_shared()]
-
-    def drop_shared(self) -> list[str]:
-        return [f"DROP VIEW IF EXISTS {STATUS}"]
-
-    def missing_surface(self, connection: Connection, tables: IndexTables) -> list[str]:
-        there = set(connection.exec_driver_sql("SELECT name FROM sqlite_master WHERE type = 'view'").scalars())
-        return [name for name in (*view_names(tables), STATUS) if name not in there]
-
-    def show_status(self, connection: Connection, indexes: Sequence[IndexTables]) -> None:
-        for statement in status_statements(indexes, [self._trigger_names(tables.record.name) for tables in indexes]):
-            connection.exec_driver_sql(statement)
-
-    def settle(self, engine: Engine) -> None:
-        """The write lock lets nobody else write."""
 
     # ── transactions ──
     def open(self, engine: Engine) -> Connection:
@@ -280,17 +234,14 @@ class SQLite:
     def insert(self, connection: Connection, tables: IndexTables, keys: Sequence[Key], rows: Signatures) -> None:
         if not keys:
             return
-        words = words_of(rows.filters)
-        width = len(tables.signatures.columns) + len(words[0])
-        statement = f"INSERT INTO {quote(tables.signatures.name)} VALUES ({', '.join('?' * width)})"
-        values = [(*key, *row, *own) for key, row, own in zip(keys, rows.as_tuples(), words, strict=True)]
+        values = [(*key, *row) for key, row in zip(keys, self.stored_values(rows), strict=True)]
+        statement = f"INSERT INTO {quote(tables.signatures.name)} VALUES ({', '.join('?' * len(values[0]))})"
         connection.exec_driver_sql(statement, values)
 
     def insert_rows(self, connection: Connection, table: Table, rows: Iterable[tuple[Any, ...]]) -> None:
-        values = list(rows)
-        if values:
-            statement = f"INSERT INTO {quote(table.name)} VALUES ({', '.join('?' * len(table.columns))})"
-            connection.exec_driver_sql(statement, values)
+        if values := list(rows):
+            places = ", ".join("?" * len(table.columns))
+            connection.exec_driver_sql(f"INSERT INTO {quote(table.name)} VALUES ({places})", values)
 
     def signature_blocks(self, engine: Engine, tables: IndexTables) -> Iterator[Signatures]:
         # page by page: a long read would keep the application from committing, unless the file is in WAL mode

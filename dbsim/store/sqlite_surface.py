@@ -1,17 +1,22 @@
-"""The views of an index on SQLite, for clients that have no function registered: IndexTables → statements."""
+"""What people see of an index on SQLite, with no function registered: IndexTables → views, and the words they read."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
+from typing import Any
 
 import numpy as np
+from sqlalchemy import BigInteger, Column, Connection, Engine, MetaData, Table
 
 from dbsim.errors import InvalidOption
 from dbsim.hashing.bloom import Filters
+from dbsim.hashing.signer import Signatures
 from dbsim.options import Field
 from dbsim.resources import filled, sql
 from dbsim.store.identifiers import identifier, literal, quote
 from dbsim.store.popcount import common_bits
+from dbsim.store.source import Source
 from dbsim.store.surface import BUCKETS, PAIRS, STATUS, Surface, union
 from dbsim.store.tables import IndexTables
 
@@ -51,6 +56,47 @@ def view_names(tables: IndexTables) -> list[str]:
     return [Surface(tables).name(part) for part in (PAIRS, BUCKETS)]
 
 
+def trigger_names(name: str) -> list[str]:
+    return [identifier("dbsim", name, event) for event in ("insert", "update", "delete")]
+
+
+class SQLiteSurface:
+    """The part of the backend that deals with it; see `Backend` for what each step means."""
+
+    def stored_table(self, tables: IndexTables) -> Table:
+        table = tables.signatures.to_metadata(MetaData())
+        for name in chain.from_iterable(word_names(tables)):
+            table.append_column(Column(name, BigInteger))
+        return table
+
+    def stored_values(self, rows: Signatures) -> list[tuple[Any, ...]]:
+        return [(*row, *words) for row, words in zip(rows.as_tuples(), words_of(rows.filters), strict=True)]
+
+    def require_inline(self, connection: Connection, tables: IndexTables, source: Source) -> None:
+        raise InvalidOption("inline indexes need PostgreSQL, which can sign in SQL: on SQLite leave it queued and sync")
+
+    def create_surface(self, connection: Connection, tables: IndexTables) -> None:
+        for statement in view_statements(tables):
+            connection.exec_driver_sql(statement)
+
+    def drop_surface(self, name: str) -> list[str]:
+        return [*drop_statements(name), *self.drop_shared()]
+
+    def drop_shared(self) -> list[str]:
+        return [f"DROP VIEW IF EXISTS {STATUS}"]
+
+    def missing_surface(self, connection: Connection, tables: IndexTables) -> list[str]:
+        there = set(connection.exec_driver_sql("SELECT name FROM sqlite_master WHERE type = 'view'").scalars())
+        return [name for name in (*view_names(tables), STATUS) if name not in there]
+
+    def show_status(self, connection: Connection, indexes: Sequence[IndexTables]) -> None:
+        for statement in status_statements(indexes):
+            connection.exec_driver_sql(statement)
+
+    def settle(self, engine: Engine) -> None:
+        """The write lock lets nobody else write."""
+
+
 def view_statements(tables: IndexTables) -> list[str]:
     """Pairs and buckets, whatever was there before."""
     surface = Surface(tables)
@@ -82,14 +128,12 @@ def drop_statements(name: str) -> list[str]:
     return [f"DROP VIEW IF EXISTS {quote(identifier('dbsim', name, part))}" for part in (PAIRS, BUCKETS)]
 
 
-def status_statements(all_tables: Sequence[IndexTables], triggers: Sequence[Sequence[str]]) -> list[str]:
+def status_statements(indexes: Sequence[IndexTables]) -> list[str]:
     """dbsim_status over these indexes; no view without an index."""
-    parts = [
-        filled(
-            sql("sqlite", "status"),
-            Surface(tables).common_names() | {"triggers": ", ".join(map(literal, names)), "trigger_count": len(names)},
-        )
-        for tables, names in zip(all_tables, triggers, strict=True)
-    ]
+    parts = []
+    for tables in indexes:
+        triggers = trigger_names(tables.record.name)
+        own = {"triggers": ", ".join(map(literal, triggers)), "trigger_count": len(triggers)}
+        parts.append(filled(sql("sqlite", "status"), Surface(tables).common_names() | own))
     made = [f"CREATE VIEW {STATUS} AS\n{union(parts)}"] if parts else []
     return [f"DROP VIEW IF EXISTS {STATUS}", *made]

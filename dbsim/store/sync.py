@@ -63,7 +63,7 @@ class Worker:
         """Restore triggers, fill, work off the queue; with `compare` also look at every row of the table."""
         report = SyncReport()
         self._use(read(self.engine, self.backend, lambda c: catalogue.load(c, self._name)))
-        self._adopt_key()
+        self._adopt()
         read(self.engine, self.backend, self._require_source)
         restored = self.restore_surface()
         report.views_restored = restored if self.tables.record.ready else []  # a migration leaves them to the first run
@@ -95,20 +95,31 @@ class Worker:
         """The generation that is searched, from now on."""
         self.signer, self.tables = self._signer_of(record), IndexTables(record)
 
-    def _adopt_key(self) -> None:
-        """Where a migration wrote the key's types by hand, take them as the database writes them."""
-        record = self.tables.record
-        options = record.options
+    def _adopt(self) -> None:
+        """A migration may leave the table's schema open and writes the key's types by hand: ask the database.
+
+        Functions that run under a search path of their own need the one, comparisons with the table the other.
+        """
 
         def work(connection: Connection) -> None:
+            found = catalogue.generations(connection, self._name, lock=True)
+            options = found[0].options
             source = self.backend.describe(connection, options.table, options.schema)
             stored = self.backend.describe(connection, self.tables.signatures.name, None)
-            if source and stored and record.primary_key != source.primary_key == stored.primary_key:
-                catalogue.set_primary_key(connection, record.name, source.primary_key)
+            if source is None or stored is None or [name for name, _ in source.primary_key] != self.tables.key_names:
+                return
+            if any(record.options.schema != source.schema for record in found):
+                catalogue.set_schema(connection, found, source.schema)
+            if self.backend.typed_keys and found[0].primary_key != source.primary_key == stored.primary_key:
+                catalogue.set_primary_key(connection, self._name, source.primary_key)
 
-        if self.backend.typed_keys and not record.ready:
+        if read(self.engine, self.backend, self._incomplete):
             write(self.engine, self.backend, work)
             self._use(read(self.engine, self.backend, lambda c: catalogue.load(c, self._name)))
+
+    def _incomplete(self, connection: Connection) -> bool:
+        found = catalogue.generations(connection, self._name)
+        return self.backend.typed_keys and any(not record.ready or record.options.schema is None for record in found)
 
     def _require_source(self, connection: Connection) -> None:
         options = self.tables.record.options

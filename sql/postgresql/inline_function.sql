@@ -7,6 +7,7 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, {home}, pg_temp 
 DECLARE
     {changed_arrays}
     signed boolean := false;
+    noted boolean := to_regclass({noted_literal}) IS NOT NULL; -- groups of near-duplicates are stored, see group_tables.py
 BEGIN
     IF to_regclass({queue_literal}) IS NULL OR to_regclass({catalogue_literal}) IS NULL THEN
         RETURN NULL;
@@ -15,6 +16,9 @@ BEGIN
         AND pg_try_advisory_xact_lock_shared({gate}) THEN
         BEGIN
             IF TG_OP = 'TRUNCATE' THEN
+                IF noted THEN
+                    INSERT INTO {noted} SELECT -1, {noted_values} FROM {signatures} AS s WHERE {has_features};
+                END IF;
                 DELETE FROM {signatures};
                 DELETE FROM {quarantine} WHERE index_name = {index_literal};
                 RETURN NULL;
@@ -28,6 +32,10 @@ BEGIN
             END IF;
             IF coalesce(cardinality(dbsim_key_1), 0) <= {row_limit} THEN
                 -- the table is read again: a trigger of the application may have changed the rows in the meantime
+                IF noted THEN
+                    INSERT INTO {noted}
+                    SELECT -1, {noted_values} FROM {signatures} AS s JOIN {changed} ON {s_is_k} WHERE {has_features};
+                END IF;
                 DELETE FROM {signatures} AS s USING {changed} WHERE {s_is_k};
                 INSERT INTO {queue} ({key})
                 SELECT {k_key} FROM {source} AS dbsim_source JOIN {changed} ON {source_is_k}
@@ -38,6 +46,10 @@ BEGIN
                     FROM {source} AS dbsim_source JOIN {changed} ON {source_is_k}
                     WHERE {text_length} <= {text_limit} OFFSET 0
                 ) AS k;
+                IF noted THEN
+                    INSERT INTO {noted}
+                    SELECT 1, {noted_values} FROM {signatures} AS s JOIN {changed} ON {s_is_k} WHERE {has_features};
+                END IF;
                 signed := true;
             END IF;
         EXCEPTION WHEN OTHERS THEN

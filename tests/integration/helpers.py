@@ -137,7 +137,8 @@ def stored_filters(index: dbsim.Index) -> dict[Any, list[tuple[int, int]]]:
     tables, backend = index._tables, index._backend
     width = len(tables.key_names)
     found = {}
-    for row in fetch(index._engine, f"SELECT * FROM {quote(tables.signatures.name)}"):
+    columns = ", ".join(quote(column.name) for column in tables.signatures.columns)
+    for row in fetch(index._engine, f"SELECT {columns} FROM {quote(tables.signatures.name)}"):
         tail = row[width + 1 + index.options.keys :]
         bits = [0 if b is None else int.from_bytes(backend.read_bits(b)) for b in tail[0::2]]
         key = row[0] if width == 1 else row[:width]

@@ -11,6 +11,8 @@ from dbsim.store.postgresql import PostgreSQL
 from dbsim.store.sqlite import SQLite
 from tests.integration.helpers import QUICK, Command, articles, assert_in_step, corpus, dump, execute, sentence
 
+COLUMNS = "fingerprint, k0, k1, k2, k3, body_bits, body_count"
+
 
 @pytest.fixture
 def index(database: dbsim.Database) -> dbsim.Index:
@@ -26,8 +28,7 @@ def damage(database: dbsim.Database) -> None:
     execute(
         database.engine,
         "DELETE FROM dbsim_articles WHERE id = 1",
-        "INSERT INTO dbsim_articles SELECT 99, fingerprint, k0, k1, k2, k3, body_bits, body_count "
-        "FROM dbsim_articles WHERE id = 2",
+        f"INSERT INTO dbsim_articles (id, {COLUMNS}) SELECT 99, {COLUMNS} FROM dbsim_articles WHERE id = 2",
         "UPDATE dbsim_articles SET k2 = k2 + 1 WHERE id = 3",
         f"UPDATE dbsim_articles SET body_bits = {bits} WHERE id = 4",
         "UPDATE dbsim_articles SET body_count = body_count + 1 WHERE id = 5",

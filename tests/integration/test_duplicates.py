@@ -14,6 +14,7 @@ from dbsim.errors import DbsimError, IndexBehind, InvalidOption, NoPrimaryKey, U
 from dbsim.hashing.bloom import jaccard
 from dbsim.search.buckets import Limits
 from dbsim.search.groups import METHODS
+from dbsim.store.identifiers import quote
 from tests.articles import edited, fill, forget_pairs, generated, stored_groups, stored_pairs
 from tests.conftest import SECRET
 
@@ -163,6 +164,21 @@ def test_another_threshold_or_method_regroups(database: dbsim.Database) -> None:
     assert keys(index, by="components") == [[0, 1, 2, 3]]
 
 
+def test_groups_follow_their_pairs(database: dbsim.Database) -> None:
+    """Pairs sought in another way are those of the groups from then on, for later changes too."""
+    index = fill(database, generated(100))
+    index.duplicates(by="components", threshold=0.6)
+    before = stored_groups(database)
+    index.pairs(verify=True)
+    after = stored_groups(database)
+    assert after != before
+    index.duplicates(by="components", threshold=0.6, verify=True)
+    assert stored_groups(database) == after
+    forget_pairs(database)
+    index.duplicates(by="components", threshold=0.6, verify=True)
+    assert stored_groups(database) == after
+
+
 def test_many_changes_start_a_full_run(database: dbsim.Database, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dbsim.search.dedupe.FULL_FROM", 5)
     index = fill(database, generated(60))
@@ -279,3 +295,31 @@ def test_without_triggers_an_index_may_be_behind(database: dbsim.Database) -> No
     run(database, "INSERT INTO articles VALUES (3, :body)", body=BASE)
     index.sync()
     assert keys(index) == [[1, 2, 3]]
+
+
+@pytest.mark.parametrize("name", ['we"ird %s: né', "x" * 60, "SELECT", "a(b)?"])
+def test_hostile_names(database: dbsim.Database, name: str) -> None:
+    """Of the index, the key and the columns, among them names that dbsim uses itself."""
+    quoted = quote(name)
+    with database.engine.begin() as connection:
+        for statement in (
+            f'CREATE TABLE {quoted} ({quoted} INTEGER, "group_id" INTEGER, "bo%dy" TEXT, "dup %s" BOOLEAN, '
+            f'PRIMARY KEY ({quoted}, "group_id"))',
+            *(
+                f'INSERT INTO {quoted} ({quoted}, "group_id", "bo%dy") VALUES ({number}, 1, \'{body}\')'
+                for number, body in enumerate([*FAMILY, OTHER])
+            ),
+        ):
+            connection.exec_driver_sql(statement, execution_options={"no_parameters": True})
+    index = database.create_index(name, table=name, columns=["bo%dy"], secret=SECRET)
+    index.sync()
+    assert [group.representative for group in index.duplicates(verify=True)] == [{name: 0, "group_id": 1}]
+    assert len(list(index.pairs(verify=True))) == 3
+    counted = index.resolve(keep="\"bo%dy\" LIKE '%brown%'")
+    assert index.resolve(mark="dup %s", expected=counted, dry_run=False).removed == 3
+    index.sync()
+    assert len(index.duplicates(by="components")) == 1
+    assert index.resolve(keep='"bo%dy"', delete=True, dry_run=False).removed == 3
+    index.sync()
+    assert len(index.duplicates()) == 0
+    database.drop_index(name)

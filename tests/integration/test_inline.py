@@ -272,3 +272,28 @@ def test_refused_where_it_cannot_work(database: dbsim.Database, tmp_path: object
     with pytest.raises(InvalidOption, match="need PostgreSQL"):
         index.set_inline()
     lite.close()
+
+
+def test_stored_groups_hear_of_changes(database: dbsim.Database) -> None:
+    index = inline(database, {1: BODY, 2: BODY.upper(), 3: "something else entirely, without any likeness"})
+    index.duplicates()
+    for statement, sizes in (
+        (f"INSERT INTO articles VALUES (50, '{BODY}'), (51, 'nothing like that was ever written here')", [3]),
+        ("UPDATE articles SET body = 'what was a near-duplicate is one no longer' WHERE id = 1", [2]),
+        ("DELETE FROM articles WHERE id = 50", []),
+        ("TRUNCATE articles", []),
+    ):
+        rows(database, statement)
+        index.sync()
+        stored = rows(database, "SELECT * FROM dbsim_articles_groups ORDER BY id")
+        assert [len(group.members) for group in index.duplicates()] == sizes
+        rows(database, "UPDATE dbsim_articles_grouping SET pairing = '', paired = false")
+        index.duplicates()
+        assert rows(database, "SELECT * FROM dbsim_articles_groups ORDER BY id") == stored
+    assert_in_step(index)
+
+
+def rows(database: dbsim.Database, statement: str) -> list[tuple[object, ...]]:
+    with database.engine.begin() as connection:
+        result = connection.execute(text(statement))
+        return [tuple(row) for row in result] if result.returns_rows else []

@@ -80,9 +80,10 @@ def test_every_door_gives_the_same(opened: dbsim.Database, url: str, door: str) 
 
 def test_a_migration_makes_the_index_that_create_makes(opened: dbsim.Database, url: str) -> None:
     deploy(url, "release_2")
+    opened.index("articles").sync()  # with which come the views and functions
     migrated = dump(url)
     opened.drop_index("articles")
-    opened.create_index("articles", table="articles", fields=[FIELD], threshold=0.7, recall=0.95)
+    opened.create_index("articles", table="articles", fields=[FIELD], threshold=0.7, recall=0.95).sync()
     created = dump(url).replace('\\"schema\\": \\"public\\"', '\\"schema\\": null')
     for text_ in (created, migrated):
         assert "dbsim_articles_queue" in text_

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytest.register_assert_rewrite("tests.reliability.oracle")
+
 MEMORY = Path("/dev/shm")
 
 

@@ -265,3 +265,46 @@ def test_changing_ones_mind(database: dbsim.Database, make: Callable[[int], dbsi
     assert not [name for name in inspect(database.engine).get_table_names() if name.startswith("dbsim_articles")]
     with pytest.raises(UnknownName):
         index.similar(1)
+
+
+def test_an_inline_index_changes_too(new_postgres: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While two generations are there its triggers queue; afterwards they sign for the new one."""
+    monkeypatch.setattr("dbsim.store.sync.GRACE", 0.1)
+    database = dbsim.open(new_postgres)
+    database.upgrade()
+    with database.engine.begin() as connection:
+        fill_table(connection, 60)
+    index = database.create_index(
+        "articles", table="articles", columns="body", words=1, bits=256, inline=True, secret=SECRET
+    )
+    index.sync()
+    alter(database)
+    with database.engine.begin() as connection:
+        row = {"id": 3, "body": body(3, 1)}
+        connection.execute(text("UPDATE articles SET body = :body WHERE id = :id"), row)
+    assert index.status().queued == 1
+    report = index.sync()
+    assert (report.switched, report.generation) == (True, 2)
+    assert differences(index) == {2: False}
+    with database.engine.begin() as connection:
+        row = {"id": 3, "body": body(3, 2)}
+        connection.execute(text("UPDATE articles SET body = :body WHERE id = :id"), row)
+    assert index.status().queued == 0
+    assert differences(index) == {2: False}
+    assert database.index("articles").search(body(3, 2))[0].key == 3
+    database.close()
+
+
+def test_groups_and_views_follow(database: dbsim.Database, make: Callable[[int], dbsim.Index]) -> None:
+    index = make(60)
+    count = text("SELECT count(*) FROM dbsim_articles_pairs")
+    index.duplicates()
+    with database.engine.connect() as connection:
+        few = connection.scalar(count) or 0
+    alter(database)
+    index.sync()
+    assert index.status().groups is None
+    with database.engine.connect() as connection:
+        assert (connection.scalar(count) or 0) > few
+    assert len(list(database.index("articles").duplicates())) == 12
+    assert index.status().problems == ()
