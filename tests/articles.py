@@ -48,10 +48,10 @@ def edited(original: str, changes: int, rng: random.Random) -> str:
 
 
 def corpus(name: str, count: int) -> list[str]:
-    """The first texts of a corpus, or as many generated ones."""
+    """The first texts of a corpus, or enough generated ones to have pairs at every threshold."""
     path = CORPORA / f"{name}.jsonl.xz"
     if not path.exists():
-        return generated(count, seed=len(name))
+        return generated(1500, seed=len(name), length=400)
     with lzma.open(path, "rt", encoding="utf-8") as lines:
         return [json.loads(line)["text"].replace("\0", " ") for line in islice(lines, count)]
 

@@ -227,7 +227,8 @@ def status(db: str, as_json: bool) -> None:
         table.add_row("table", Text(f"{one.table} ({one.columns})"))
         table.add_row("family", f"{one.family}, {one.keys} keys of {one.rows_per_key} rows")
         table.add_row("finds", _finds(one.family, one.threshold, one.recall))
-        table.add_row("state", f"{one.state}, {one.indexed} of {one.rows} rows indexed")
+        inline = ", inline" if one.inline else ""
+        table.add_row("state", f"{one.state}{inline}, {one.indexed} of {one.rows} rows indexed")
         if one.change:
             done = f"{one.change['indexed']} of {one.change['rows']} rows read"
             what = "; ".join(one.change["options"])

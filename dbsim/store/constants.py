@@ -7,8 +7,11 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from dbsim.hashing.bitsampling import sample_positions
 from dbsim.hashing.fingerprint import random_primes
 from dbsim.hashing.minhash import donor_order, field_order
+from dbsim.hashing.rabin_minhash import primes
+from dbsim.options import IndexOptions
 from dbsim.store.catalogue import IndexRecord
 from dbsim.text.normalise import UNICODE_VERSION, Replaced, replaced_ranges
 
@@ -19,11 +22,26 @@ def fill(connection: Connection, record: IndexRecord) -> None:
     """What this index needs and is not there yet (PostgreSQL)."""
     options = record.options
     _fill_unicode(connection)
-    _fill_donors(connection, options.plan.positions)
     _set(connection, record.name, "primes", list(random_primes(record.secret)))
+    for name, numbers in _of_family(options).items():
+        _set(connection, record.name, name, numbers)
+    if options.family == "minhash@1":
+        _fill_donors(connection, options.plan.positions)
     if len(options.fields) > 1:
         order = field_order(tuple(field.weight for field in options.fields), options.plan)
         _set(connection, record.name, "choices", order.ravel().tolist())
+
+
+def _of_family(options: IndexOptions) -> dict[str, list[int]]:
+    """Numbers that only one family's function reads."""
+    positions = options.plan.positions
+    if options.family == "rabin-minhash@1":
+        return {"sketch": list(primes(positions))}
+    if options.family == "bitsampling@1":
+        return {
+            "sample": [place for field in options.fields for place in sample_positions(positions, field.bits).tolist()]
+        }
+    return {}
 
 
 def forget(connection: Connection, name: str) -> None:

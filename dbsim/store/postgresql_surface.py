@@ -62,7 +62,7 @@ def why_not_in_sql(tables: IndexTables, encoding: str) -> str | None:
     options = tables.record.options
     if family_function(options.family) is None:
         return f"family {options.family!r} has no SQL functions"
-    if options.plan.positions > MOST_POSITIONS:
+    if options.family == "minhash@1" and options.plan.positions > MOST_POSITIONS:
         return f"{options.rows} rows times {options.keys} keys are more than {MOST_POSITIONS}"
     if encoding == "SQL_ASCII":
         return "in a database of encoding SQL_ASCII the server cannot tell characters from bytes"

@@ -30,6 +30,7 @@ class Status:
     threshold: float
     recall: float
     state: str
+    inline: bool
     generation: int
     rows: int
     indexed: int
@@ -82,6 +83,7 @@ def status(connection: Connection, backend: Backend, tables: IndexTables, descri
         threshold=options.threshold,
         recall=options.recall,
         state=record.state,
+        inline=options.inline,
         generation=record.generation,
         rows=rows,
         indexed=connection.scalar(select(func.count()).select_from(stored)) or 0,

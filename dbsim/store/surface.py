@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from dbsim.hashing.families import family_of
 from dbsim.options import Field, IndexOptions
 from dbsim.store.identifiers import identifier, literal, quote
 from dbsim.store.tables import IndexTables
@@ -23,6 +24,12 @@ class Surface:
     @property
     def options(self) -> IndexOptions:
         return self.tables.record.options
+
+    @property
+    def threshold(self) -> float:
+        """The lowest score to show; of other measures than Jaccard the filters know nothing, so every pair is shown."""
+        family = family_of(self.options.family)
+        return self.options.threshold if family.measure == "jaccard" and not family.nearest else 0.0
 
     def name(self, part: str) -> str:
         return identifier("dbsim", self.tables.record.name, part)
@@ -90,7 +97,7 @@ class Surface:
             "a_key": self.key_of("a"),
             "b_key": self.key_of("b"),
             "key_in_common": self.keys_in_common("a.{0} = b.{0}", " OR "),
-            "threshold": repr(self.options.threshold),
+            "threshold": repr(self.threshold),
         }
 
 
