@@ -16,6 +16,7 @@ BENCHMARKS = {
     "dedupe": "A whole table from texts to stored groups, beside datasketch; growth, memory, worst cases.",
     "insql": "Signing in SQL, inline writes, the view of pairs beside the search.",
     "parity": "Every document of the corpora, signed in Python and in PostgreSQL.",
+    "alter": "What a change of options costs the searches that go on.",
 }
 
 

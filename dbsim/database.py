@@ -16,9 +16,11 @@ from dbsim.index import Index
 from dbsim.options import Field, IndexOptions, fields_from
 from dbsim.store import catalogue
 from dbsim.store import schema as own_schema
+from dbsim.store.alter import alter, changed
 from dbsim.store.backend import backend_of
-from dbsim.store.create import TableHook, create, drop
-from dbsim.store.sync import Progress
+from dbsim.store.create import create, drop
+from dbsim.store.definition import TableHook
+from dbsim.store.filling import Progress
 from dbsim.store.transactions import read, write
 
 SCHEMES = ("sqlite", "postgresql", "postgres", "postgresql+psycopg")
@@ -83,13 +85,13 @@ class Database:
         return url.database or "" if url.get_backend_name() == "sqlite" else url.render_as_string(hide_password=True)
 
     # ── schema ──
-    def upgrade(self) -> str:
+    def upgrade(self, to: str | None = None) -> str:
         """Create dbsim's own tables or bring them up to this version; safe to repeat. Returns the version."""
-        return own_schema.upgrade(self.engine, self._backend)
+        return own_schema.upgrade(self.engine, self._backend, to)
 
-    def downgrade(self) -> None:
-        """Remove dbsim's own tables; the indexes must be dropped before."""
-        own_schema.downgrade(self.engine, self._backend)
+    def downgrade(self, to: str = "base") -> None:
+        """Remove dbsim's own tables, or lower their version; the indexes must be dropped before."""
+        own_schema.downgrade(self.engine, self._backend, to)
 
     # ── indexes ──
     def create_index(
@@ -124,14 +126,7 @@ class Database:
         the database sign changed rows in the transaction that writes them: found at once, no worker.
         """
         self._require_schema()
-        if words is not None and characters is not None:
-            raise DbsimError("give words or characters, not both")
-        common: dict[str, Any] = {"bits": bits, "normaliser": normaliser or "text"}
-        if words is not None or characters is not None:
-            unit, size = ("words", words) if words is not None else ("characters", characters or 0)
-            if size < 1:
-                raise InvalidOption(f"{size} {unit} in a row is out of range: use 1 to 32")
-            common |= {"unit": unit, "size": size}
+        common = _field_options(words, characters, normaliser, bits)
         options = IndexOptions(
             name=name,
             table=table,
@@ -148,6 +143,36 @@ class Database:
         chosen = {"threshold": threshold, "recall": recall, "family": family, "rows": rows, "keys": keys}
         given = ["table", "schema", "triggers", "inline", *(option for option, value in chosen.items() if value)]
         create(self.engine, self._backend, options, given, secret, self._after_create_table, bucket)
+        return self.index(name)
+
+    def alter_index(
+        self,
+        name: str,
+        *,
+        columns: str | Sequence[str] | Mapping[str, float] | None = None,
+        fields: Sequence[Field] | None = None,
+        family: str | None = None,
+        threshold: float | None = None,
+        recall: float | None = None,
+        rows: int = 0,
+        keys: int = 0,
+        words: int | None = None,
+        characters: int | None = None,
+        normaliser: str | None = None,
+        bits: int = 0,
+    ) -> Index:
+        """Change the options named here; the next `sync` builds the new generation while the old one is searched.
+
+        `alter_index(name, **{})`, like going back to the present options, gives up a change that is under way.
+        """
+        self._require_schema()
+        current = self.index(name).options
+        common = _field_options(words, characters, normaliser, bits)
+        given: dict[str, Any] = {"family": family, "threshold": threshold, "recall": recall, "rows": rows, "keys": keys}
+        given = {option: value for option, value in given.items() if value}
+        if columns or fields:
+            given["fields"] = fields_from(columns, fields, **common)
+        alter(self.engine, self._backend, changed(current, given, common), self._after_create_table)
         return self.index(name)
 
     def index(self, name: str) -> Index:
@@ -186,6 +211,21 @@ class Database:
 
     def _read(self, work: Any) -> Any:
         return read(self.engine, self._backend, work)
+
+
+def _field_options(words: int | None, characters: int | None, normaliser: str | None, bits: int) -> dict[str, Any]:
+    """What applies to every field, as far as it was given."""
+    if words is not None and characters is not None:
+        raise DbsimError("give words or characters, not both")
+    common: dict[str, Any] = {}
+    if words is not None or characters is not None:
+        unit, size = ("words", words) if words is not None else ("characters", characters or 0)
+        if size < 1:
+            raise InvalidOption(f"{size} {unit} in a row is out of range: use 1 to 32")
+        common |= {"unit": unit, "size": size}
+    if normaliser:
+        common["normaliser"] = normaliser
+    return common | ({"bits": bits} if bits else {})
 
 
 __all__ = ["Database", "open"]

@@ -12,7 +12,7 @@ from rich.text import Text
 
 import dbsim
 from dbsim.index import Index
-from dbsim.store.sync import Progress
+from dbsim.store.filling import Progress
 
 DATA = Path(__file__).parent / "demo_articles.jsonl"
 SHOWN = 12

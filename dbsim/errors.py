@@ -37,7 +37,7 @@ class IndexExists(DbsimError):
     def __init__(self, name: str, differences: Iterable[str]) -> None:
         super().__init__(
             f"index {name!r} exists with other options ({'; '.join(differences)}): "
-            f"drop it first with `dbsim drop`, or choose another name"
+            f"change it with `dbsim alter`, or choose another name"
         )
 
 

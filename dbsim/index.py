@@ -8,11 +8,13 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, Subquery
 
-from dbsim.errors import DbsimError, InvalidOption
+from dbsim.errors import InvalidOption
+from dbsim.hashing.signer import Signer
 from dbsim.options import IndexOptions, describe_columns
-from dbsim.search.bounds import MAX_CANDIDATES, Bounds
+from dbsim.search.bounds import MAX_CANDIDATES, Text, bounds_of, by_field
 from dbsim.search.buckets import Limits
 from dbsim.search.candidates import Where
+from dbsim.search.current import Current
 from dbsim.search.dedupe import Deduplication, limited
 from dbsim.search.dedupe_options import GroupOptions, PairOptions
 from dbsim.search.duplicates import Duplicates, Pairs
@@ -26,15 +28,14 @@ from dbsim.search.tune import TuneReport, Tuning
 from dbsim.store import catalogue, models, status
 from dbsim.store.backend import Backend
 from dbsim.store.compare import Comparison, Differences
-from dbsim.store.create import TableHook
+from dbsim.store.definition import TableHook
+from dbsim.store.filling import Progress
 from dbsim.store.inline import set_inline
 from dbsim.store.source import Key
-from dbsim.store.sync import Progress, SyncReport, Worker
+from dbsim.store.sync import SyncReport, Worker
 from dbsim.store.tables import IndexTables
 from dbsim.store.transactions import persistently, read
-from dbsim.text.normalise import UNICODE_VERSION
 
-Text = str | Mapping[str, str]
 _quiet: Progress = lambda stage, done, total: None  # noqa: E731
 
 
@@ -48,20 +49,22 @@ class Index:
         record: catalogue.IndexRecord,
         after_create_table: TableHook | None = None,
     ) -> None:
-        if record.unicode_version != UNICODE_VERSION:
-            raise DbsimError(
-                f"index {record.name!r} was built with Unicode {record.unicode_version}, this dbsim has "
-                f"{UNICODE_VERSION}: drop the index and create it again, or install the dbsim that built it"
-            )
         self._engine = engine
         self._backend = backend
         self._after_create_table = after_create_table
-        self._take(record)
+        self._current = Current(engine, backend, record)
 
-    def _take(self, record: catalogue.IndexRecord) -> None:
-        self._tables = IndexTables(record)
-        self._signer = record.options.signer(record.secret)
-        self._search = SearchEngine(self._engine, self._backend, self._tables, self._signer)
+    @property
+    def _search(self) -> SearchEngine:
+        return self._current.search
+
+    @property
+    def _tables(self) -> IndexTables:
+        return self._search.tables
+
+    @property
+    def _signer(self) -> Signer:
+        return self._search.signer
 
     def __repr__(self) -> str:
         return f"<dbsim index {self.name!r} on {self.options.table!r}>"
@@ -88,7 +91,8 @@ class Index:
 
     def refit(self) -> None:
         """Learn again from the table as it is now (families that learn): a new generation; the next `sync` fills it."""
-        models.refit(self._engine, self._backend, self._tables, self._signer)
+        self._current.look()
+        models.refit(self._engine, self._backend, self._tables, self._signer, self._after_create_table)
 
     def follow(
         self, *, stop: Callable[[], bool] = lambda: False, poll: float = 5.0, progress: Progress = _quiet
@@ -102,8 +106,7 @@ class Index:
     def set_inline(self, on: bool = True, *, progress: Progress = _quiet) -> SyncReport:
         """PostgreSQL: sign in the writing transaction (True) or through the queue (False), then bring up to date."""
         set_inline(self._engine, self._backend, self.name, on)
-        record = read(self._engine, self._backend, lambda c: catalogue.load(c, self.name))
-        self._take(record)
+        self._current.look()
         return self.sync(progress=progress)
 
     def worker(self, progress: Progress = _quiet) -> Worker:
@@ -113,10 +116,11 @@ class Index:
         """Recompute signatures and compare, all rows or a sample; rows still in the queue are not differences."""
         if sample is not None and sample < 1:
             raise InvalidOption(f"a sample of {sample} rows is not possible: use 1 or more")
+        if repair:
+            self.worker(progress).build()
+        self._current.look()
         if not models.ensure(self._engine, self._backend, self._tables, self._signer):
             return Differences()  # nothing is stored before there is something to learn from
-        if repair:  # the first filling goes on after the last row stored: a repair must not store one beyond it
-            self.worker(progress).fill()
         walk = Comparison(self._engine, self._backend, self._tables, self._signer)
         walk.progress = lambda done, total: progress("checking", done, total)
         found = walk.all(repair=repair) if sample is None else walk.sample(sample, repair=repair)
@@ -130,7 +134,7 @@ class Index:
 
         def work(connection: Connection) -> status.Status:
             tables = IndexTables(catalogue.load(connection, self.name))
-            return status.status(connection, self._backend, tables, describe_columns(self.options.fields))
+            return status.status(connection, self._backend, tables, describe_columns(tables.record.options.fields))
 
         return read(self._engine, self._backend, work)
 
@@ -180,9 +184,13 @@ class Index:
         measure from the texts of the ranked rows and lets it decide; it is on unless that measure is Jaccard, of which
         the filters give an estimate.
         """
-        bounds = self._bounds(threshold, limit, max_candidates, probes, verify)
-        (query,) = self._search.sign([self._by_field(text)], probes, connection)
-        return self._search.search(query, bounds, where, connection)
+
+        def question(search: SearchEngine) -> Results:
+            bounds = bounds_of(search.options, threshold, limit, max_candidates, probes, verify)
+            (query,) = search.sign([by_field(search.options, text)], probes, connection)
+            return search.search(query, bounds, where, connection)
+
+        return self._current.ask(question, connection)
 
     def similar(
         self,
@@ -197,8 +205,13 @@ class Index:
         connection: Connection | None = None,
     ) -> Results:
         """Rows similar to a row of the table, given by its primary key (a dict or tuple when composite)."""
-        bounds = self._bounds(threshold, limit, max_candidates, probes, verify)
-        return self._search.similar(self.key(key), bounds, where, connection)
+        found = self.key(key)
+
+        def question(search: SearchEngine) -> Results:
+            bounds = bounds_of(search.options, threshold, limit, max_candidates, probes, verify)
+            return search.similar(found, bounds, where, connection)
+
+        return self._current.ask(question, connection)
 
     def search_many(
         self,
@@ -214,9 +227,13 @@ class Index:
         """A batch of searches in one statement (per 200 texts)."""
         if isinstance(texts, str):
             raise InvalidOption("search_many takes a list of texts; for one text use search")
-        bounds = self._bounds(threshold, limit, max_candidates, probes, verify)
-        queries = self._search.sign([self._by_field(text) for text in texts], probes, connection) if texts else []
-        return self._search.search_many(queries, bounds, connection)
+
+        def question(search: SearchEngine) -> list[Results]:
+            bounds = bounds_of(search.options, threshold, limit, max_candidates, probes, verify)
+            fields = [by_field(search.options, text) for text in texts]
+            return search.search_many(search.sign(fields, probes, connection) if texts else [], bounds, connection)
+
+        return self._current.ask(question, connection)
 
     def match(
         self,
@@ -230,15 +247,17 @@ class Index:
     ) -> Subquery:
         """The search as a SQLAlchemy selectable with the key columns and `score`, to join with your own tables.
 
-        Threshold and score are those of the estimated Jaccard similarity, whatever the family's own measure.
+        Threshold and score are those of the estimated Jaccard similarity, whatever the family's own measure. Build it
+        anew for each query: it asks one generation of the index, which goes some minutes after a change of options.
         """
-        bounds = self._bounds(threshold, limit, max_candidates, probes, verify=False)
-        (query,) = self._search.sign([self._by_field(text)], probes)
-        return self._search.match(query, bounds, where)
+        search = self._current.get()
+        bounds = bounds_of(search.options, threshold, limit, max_candidates, probes, verify=False)
+        (query,) = search.sign([by_field(search.options, text)], probes)
+        return search.match(query, bounds, where)
 
     def explain(self, a: Any, b: Any) -> Explanation:
         """Why two rows are, or are not, near-duplicates: keys and shingles in common, estimate and exact value."""
-        return self._search.explain(self.key(a), self.key(b))
+        return self._current.ask(lambda search: search.explain(self.key(a), self.key(b)))
 
     def texts(self, keys: Sequence[Any]) -> list[str | None]:
         """The indexed text of rows of the table, in the order of the keys; None for one that is gone."""
@@ -311,7 +330,8 @@ class Index:
         return Ranking(self._deduplication(_quiet).place, keep)
 
     def _deduplication(self, progress: Progress) -> Deduplication:
-        place = Workplace(self._engine, self._backend, self._tables, self._signer, progress)
+        search = self._current.look()
+        place = Workplace(self._engine, self._backend, search.tables, search.signer, progress)
         return Deduplication(place, self._after_create_table)
 
     def _pair_options(self, threshold: float, verify: bool, limits: Limits | None) -> PairOptions:
@@ -332,21 +352,6 @@ class Index:
             raise InvalidOption(f"the key has {len(names)} parts ({', '.join(names)}), not {len(found)}")
         return found
 
-    def _by_field(self, text: Text) -> str | list[str]:
-        if isinstance(text, str):
-            return text
-        fields = self.options.fields
-        known = {name for field in fields for name in (*field.columns, field.name)}
-        for name in text:
-            if name not in known:
-                raise InvalidOption(f"index {self.name!r} has no field {name!r}; it has {describe_columns(fields)}")
-        return [
-            (text[field.name] or "")
-            if field.name in text
-            else "\n".join(text.get(column) or "" for column in field.columns)
-            for field in fields
-        ]
-
     def _pair_threshold(self, threshold: float | None) -> float:
         family = self.options.hashing
         if family.measure != "jaccard" or family.nearest:
@@ -354,16 +359,4 @@ class Index:
                 f"pairs and groups need a family of buckets that compares sets, not {self.options.family!r}: "
                 "create an index with family minhash"
             )
-        return self._bounds(threshold, 1, 1, 0, verify=False).threshold
-
-    def _bounds(
-        self, threshold: float | None, limit: int, max_candidates: int, probes: int, verify: bool | None
-    ) -> Bounds:
-        family = self.options.hashing
-        if verify is None:
-            verify = family.measure != "jaccard"
-        if threshold is None:
-            # a forest returns the nearest rows, near or not; without verifying no other measure than Jaccard is known
-            known = verify or family.measure == "jaccard"
-            threshold = self.options.threshold if known and not family.nearest else 0.0
-        return Bounds(threshold, limit, max_candidates, probes, verify, family.measure)
+        return bounds_of(self.options, threshold, 1, 1, 0, verify=False).threshold

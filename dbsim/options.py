@@ -177,6 +177,23 @@ class IndexOptions:
                 found.append(f"{name} is {mine!r}, not {theirs!r}")
         return found + self._field_differences(asked)
 
+    def changes(self, new: IndexOptions) -> list[str]:
+        """What is otherwise in `new`, for messages."""
+        names = ("family", "threshold", "recall", "rows", "keys")
+        found = [
+            f"{name} {getattr(self, name)} → {getattr(new, name)}"
+            for name in names
+            if getattr(self, name) != getattr(new, name)
+        ]
+        if [field.columns for field in self.fields] != [field.columns for field in new.fields]:
+            return [*found, f"columns {describe_columns(self.fields)} → {describe_columns(new.fields)}"]
+        return found + [
+            f"{option.name} of {old.name} {getattr(old, option.name)} → {getattr(other, option.name)}"
+            for old, other in zip(self.fields, new.fields, strict=True)
+            for option in fields(Field)
+            if getattr(old, option.name) != getattr(other, option.name)
+        ]
+
     def _field_differences(self, asked: IndexOptions) -> list[str]:
         mine = [(field.columns, field.weight) for field in self.fields]
         theirs = [(field.columns, field.weight) for field in asked.fields]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -86,43 +87,86 @@ def _integer(name: str, value: Any) -> int:
         raise InvalidOption(f"{name} must be a whole number, not {value!r}") from error
 
 
+COLUMN = "C[:WEIGHT][:OPTION=VALUE…]"
+COLUMN_HELP = (
+    "A text column; repeat it. Without weights the columns are joined to one text, with weights each is "
+    "compared for itself. Options: words=N, characters=N, normaliser=text|german|digits, bits=N."
+)
+
+
+def index_options(*, required: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Options of everything that defines an index; `required` when there is none yet."""
+
+    def default(value: str) -> str:
+        return f"  [default: {value}]" if required else ""
+
+    found = [
+        click.option("--column", "columns", multiple=True, required=required, metavar=COLUMN, help=COLUMN_HELP),
+        click.option("--family", help=f"{', '.join(family_names())}, with :SETTING=VALUE…{default('minhash')}"),
+        click.option("--threshold", type=float, help=f"Similarity from which rows count.{default('0.7')}"),
+        click.option("--recall", type=float, help=f"Share of such pairs that must be found.{default('0.95')}"),
+        click.option("--keys", type=int, default=0, help="Bucket keys, instead of those that follow from the recall."),
+        click.option("--rows", type=int, default=0, help="Rows per key, together with --keys."),
+        click.option("--words", type=int, help="Compare runs of so many words."),
+        click.option("--characters", type=int, help="Compare runs of so many characters."),
+        click.option("--normaliser", help="text, german (ä→ae) or digits."),
+        click.option("--bits", type=int, default=0, help="Length of the filters."),
+    ]
+
+    def add(command: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed(found):
+            command = option(command)
+        return command
+
+    return add
+
+
+def take_fields(columns: tuple[str, ...], options: dict[str, Any]) -> list[Field]:
+    """The fields that --column, --words, … describe; the latter are taken out of the options."""
+    return fields_of(columns, {name: options.pop(name) for name in ("words", "characters", "normaliser", "bits")})
+
+
+table_option = click.option("--table", required=True, help="The table to index; [schema.]table on PostgreSQL.")
+
+
 @click.command()
 @database_argument
 @index_argument
-@click.option("--table", required=True, help="The table to index; [schema.]table on PostgreSQL.")
-@click.option(
-    "--column",
-    "columns",
-    multiple=True,
-    required=True,
-    metavar="C[:WEIGHT][:OPTION=VALUE…]",
-    help="A text column; repeat it. Without weights the columns are joined to one text, with weights each is "
-    "compared for itself. Options: words=N, characters=N, normaliser=text|german|digits, bits=N.",
-)
-@click.option("--family", help=f"{', '.join(family_names())}, with :SETTING=VALUE…  [default: minhash]")
-@click.option("--threshold", type=float, help="Similarity from which rows count as near-duplicates.  [default: 0.7]")
-@click.option("--recall", type=float, help="Share of such pairs that must be found.  [default: 0.95]")
-@click.option("--keys", type=int, default=0, help="Bucket keys, instead of those that follow from the recall.")
-@click.option("--rows", type=int, default=0, help="Rows per key, together with --keys.")
+@table_option
+@index_options(required=True)
 @click.option("--bucket", type=int, default=0, help="Rows and keys from this bucket size instead of the recall.")
-@click.option("--words", type=int, help="Compare runs of so many words.")
-@click.option("--characters", type=int, help="Compare runs of so many characters.")
-@click.option("--normaliser", help="text, german (ä→ae) or digits.")
-@click.option("--bits", type=int, default=0, help="Length of the filters.")
 @click.option("--inline", is_flag=True, help="PostgreSQL: sign rows in the transaction that writes them; no worker.")
 @click.option("--no-triggers", is_flag=True, help="Leave the table untouched; every sync then compares all rows.")
 def create(db: str, name: str, table: str, columns: tuple[str, ...], no_triggers: bool, **options: Any) -> None:
     """Create an index on a table of yours. Repeating the same call changes nothing."""
-    common = {option: options.pop(option) for option in ("words", "characters", "normaliser", "bits")}
-    index = opened(db).create_index(
-        name, table=table, fields=fields_of(columns, common), triggers=not no_triggers, **options
-    )
+    fields = take_fields(columns, options)
+    index = opened(db).create_index(name, table=table, fields=fields, triggers=not no_triggers, **options)
     made = index.options
     click.echo(
         f"index {name!r} on {made.table} ({describe_columns(made.fields)}): {made.keys} keys of {made.rows} rows, "
         + ", ".join(f"{field.size} {field.unit} and {field.bits} bits for {field.name}" for field in made.fields)
     )
     click.echo(f"next: dbsim sync {db} {name}" + (" (once, for the rows that are there)" if made.inline else ""))
+
+
+@click.command()
+@database_argument
+@index_argument
+@index_options(required=False)
+@click.option("--cancel", is_flag=True, help="Give up a change that is under way.")
+def alter(db: str, name: str, columns: tuple[str, ...], cancel: bool, **options: Any) -> None:
+    """Change an index's options; searches go on with the old ones until `dbsim sync` has built the new."""
+    if cancel == bool(columns or any(options.values())):
+        raise InvalidOption("name the options to change, or --cancel to give up a change under way")
+    if columns:
+        options["fields"] = take_fields(columns, options)
+    index = opened(db).alter_index(name, **options)
+    change = index.status().change
+    if change is None:
+        click.echo(f"index {name!r} stays as it is")
+        return
+    click.echo(f"index {name!r} will be changed to generation {change['generation']}: {'; '.join(change['options'])}")
+    click.echo(f"next: dbsim sync {db} {name}")
 
 
 @click.command()
@@ -148,6 +192,8 @@ def sync(db: str, name: str, follow: bool, reconcile: bool, refit: bool) -> None
     if report.compared:
         done += f", {report.compared} rows compared and {report.repaired} repaired"
     click.echo(done)
+    if report.switched:
+        click.echo(f"generation {report.generation} is searched now")
     if follow:
         click.echo("following; stop with Ctrl-C", err=True)
         index.follow()
@@ -183,6 +229,12 @@ def status(db: str, as_json: bool) -> None:
         table.add_row("finds", _finds(one.family, one.threshold, one.recall))
         inline = ", inline" if one.inline else ""
         table.add_row("state", f"{one.state}{inline}, {one.indexed} of {one.rows} rows indexed")
+        if one.change:
+            done = f"{one.change['indexed']} of {one.change['rows']} rows read"
+            what = "; ".join(one.change["options"])
+            table.add_row("change", f"to generation {one.change['generation']}, {done}: {what}")
+        if one.kept:
+            table.add_row("kept", "generation " + ", ".join(map(str, one.kept)) + ", for searches that have begun")
         table.add_row("queue", f"{one.queued}" + (f", oldest {one.oldest_queued}" if one.queued else ""))
         table.add_row("quarantine", f"{one.quarantined}")
         if one.groups is not None:
@@ -240,4 +292,4 @@ def drop(db: str, name: str) -> None:
     click.echo(f"index {name!r} is dropped")
 
 
-COMMANDS = (create, sync, inline, status, check, drop)
+COMMANDS = (create, alter, sync, inline, status, check, drop)

@@ -1,26 +1,71 @@
-"""dbsim upgrade, downgrade: dbsim's own tables."""
+"""dbsim upgrade, downgrade, sql, init-migration: dbsim's own tables, and the application's migrations."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
-from dbsim.cli.common import database_argument, opened
+import dbsim.migrate
+from dbsim.cli.common import database_argument, index_argument, opened
+from dbsim.cli.indexes import index_options, table_option, take_fields
+from dbsim.errors import SchemaOutdated
+from dbsim.options import IndexOptions
 
 
 @click.command()
 @database_argument
-def upgrade(db: str) -> None:
+@click.option("--check", is_flag=True, help="Change nothing; exit code 1 when the tables are out of date.")
+@click.option("--to", metavar="VERSION", help="Up to this version only.")
+def upgrade(db: str, check: bool, to: str | None) -> int:
     """Create dbsim's own tables, or bring them up to date. Safe to repeat."""
-    version = opened(db, create=True).upgrade()
-    click.echo(f"dbsim's tables are at version {version}")
+    if check:
+        try:
+            dbsim.migrate.check(opened(db).engine)
+        except SchemaOutdated as error:
+            click.echo(f"dbsim: {error}", err=True)
+            return 1
+        click.echo("dbsim's tables are up to date")
+        return 0
+    click.echo(f"dbsim's tables are at version {opened(db, create=True).upgrade(to)}")
+    return 0
 
 
 @click.command()
 @database_argument
-def downgrade(db: str) -> None:
+@click.option("--to", metavar="VERSION", default="base", help="Down to this version only.")
+def downgrade(db: str, to: str) -> None:
     """Remove dbsim's own tables; drop the indexes first."""
-    opened(db).downgrade()
-    click.echo("dbsim's tables are removed")
+    opened(db).downgrade(to)
+    click.echo("dbsim's tables are removed" if to == "base" else f"dbsim's tables are at version {to}")
 
 
-COMMANDS = (upgrade, downgrade)
+@click.command()
+@click.option("--dialect", type=click.Choice(["sqlite", "postgresql"]), required=True, help="For which database.")
+@click.option("--from", "since", metavar="VERSION", default="base", show_default=True, help="What is there already.")
+@click.option("--to", metavar="VERSION", help="What is wanted; a lower version removes.  [default: this dbsim's]")
+def sql(dialect: str, since: str, to: str | None) -> None:
+    """Print the statements of `dbsim upgrade` without connecting to a database."""
+    click.echo(dbsim.migrate.sql(dialect, since, to).rstrip())
+
+
+@click.command("init-migration")
+@database_argument
+@index_argument
+@table_option
+@index_options(required=True)
+@click.option("--config", type=click.Path(), default="alembic.ini", show_default=True, help="Of your application.")
+def init_migration(db: str, name: str, table: str, columns: tuple[str, ...], config: str, **options: Any) -> None:
+    """Write an Alembic migration for your application that creates an index, or changes one to these options.
+
+    What you leave open is chosen from the table in DB, which is not changed.
+    """
+    fields = tuple(take_fields(columns, options))
+    given = {option: value for option, value in options.items() if value}
+    asked = IndexOptions(name=name, table=table, fields=fields, **given)
+    path = dbsim.migrate.init_migration(opened(db).engine, asked, config)
+    click.echo(f"written: {path}")
+    click.echo(f"after `alembic upgrade head` run: dbsim sync {db} {name}")
+
+
+COMMANDS = (upgrade, downgrade, sql, init_migration)

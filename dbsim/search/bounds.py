@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from dbsim.errors import InvalidOption
+from dbsim.options import IndexOptions, describe_columns
 
+Text = str | Mapping[str, str]  # one text for all fields, or each field's
 MAX_CANDIDATES = 1000
 MAX_PROBES = 100  # neighbours of a key: each is one more descent in its B-tree
 SLACK = 0.1  # an estimate may lie so far below the exact Jaccard similarity: 4 standard errors and more
@@ -45,3 +48,34 @@ class Bounds:
     def hits(self) -> int:
         """How many of them."""
         return self.max_candidates if self.verify else self.limit
+
+
+def bounds_of(
+    options: IndexOptions, threshold: float | None, limit: int, max_candidates: int, probes: int, verify: bool | None
+) -> Bounds:
+    """What the caller left open follows from the index."""
+    family = options.hashing
+    if verify is None:
+        verify = family.measure != "jaccard"
+    if threshold is None:
+        # a forest returns the nearest rows, near or not; without verifying no other measure than Jaccard is known
+        known = verify or family.measure == "jaccard"
+        threshold = options.threshold if known and not family.nearest else 0.0
+    return Bounds(threshold, limit, max_candidates, probes, verify, family.measure)
+
+
+def by_field(options: IndexOptions, text: Text) -> str | list[str]:
+    """The text of every field, where it is given field by field."""
+    if isinstance(text, str):
+        return text
+    fields = options.fields
+    known = {name for field in fields for name in (*field.columns, field.name)}
+    for name in text:
+        if name not in known:
+            raise InvalidOption(f"index {options.name!r} has no field {name!r}; it has {describe_columns(fields)}")
+    return [
+        (text[field.name] or "")
+        if field.name in text
+        else "\n".join(text.get(column) or "" for column in field.columns)
+        for field in fields
+    ]

@@ -15,7 +15,7 @@ from dbsim.search.incremental import Incremental
 from dbsim.search.pairing import Pairing, Workplace
 from dbsim.search.pairs import Limited
 from dbsim.store import catalogue, group_state, group_tables
-from dbsim.store.create import TableHook
+from dbsim.store.definition import TableHook
 from dbsim.store.group_state import State
 from dbsim.store.transactions import read, write
 

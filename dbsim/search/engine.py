@@ -14,6 +14,7 @@ from sqlalchemy.sql.visitors import replacement_traverse
 
 from dbsim.errors import InvalidOption, UnknownKey
 from dbsim.hashing.signer import Signer
+from dbsim.options import IndexOptions
 from dbsim.search.bounds import Bounds
 from dbsim.search.candidates import Statements, Where, bound_parameters, many_parameters, parameters, self_parameters
 from dbsim.search.explain import Explanation, explain
@@ -61,6 +62,10 @@ class SearchEngine:
     signer: Signer
     _compiled: dict[Any, Compiled] = field(default_factory=dict)
     _filled: bool = False
+
+    @property
+    def options(self) -> IndexOptions:
+        return self.tables.record.options
 
     @property
     def statements(self) -> Statements:
@@ -251,9 +256,8 @@ class SearchEngine:
         return sorted(kept, key=lambda hit: -hit[1])[: bounds.limit]
 
     def _is_complete(self, connection: Connection) -> bool:
-        """Whether the first filling is over; once it is, it stays so, but for families that can be fitted again."""
-        if not self._filled or self.signer.family.learns:
-            self._filled = is_ready(connection, self.tables.record.name)
+        """Whether the first filling is over; once it is, it stays so and is not asked again."""
+        self._filled = self._filled or is_ready(connection, self.tables.record.name)
         return self._filled
 
     def _compile(self, shape: Any, build: Any) -> Compiled:

@@ -32,7 +32,7 @@ from sqlalchemy.types import NullType
 from dbsim.errors import DbsimError, IndexBehind, InvalidOption, NoPrimaryKey, UnknownName
 from dbsim.search.keep import Ranking
 from dbsim.store import catalogue, group_state
-from dbsim.store.group_tables import RAW
+from dbsim.store.definition import run
 from dbsim.store.identifiers import raw_sql
 from dbsim.store.source import Source
 from dbsim.store.tables import PlainType
@@ -131,8 +131,10 @@ class Resolver:
         statement = raw_sql(query, connection.dialect)
         keys = ", ".join(name for name in names if name.startswith("dbsim_key"))
         connection.exec_driver_sql(f"DROP TABLE IF EXISTS {PLAN}")
-        connection.exec_driver_sql(f"CREATE TEMPORARY TABLE {PLAN} AS {statement}", execution_options=RAW)
-        connection.exec_driver_sql(f"CREATE INDEX {PLAN}_key ON {PLAN} ({keys})", execution_options=RAW)
+        run(
+            connection,
+            [f"CREATE TEMPORARY TABLE {PLAN} AS {statement}", f"CREATE INDEX {PLAN}_key ON {PLAN} ({keys})"],
+        )
         return table(PLAN, *(column(name) for name in names))
 
     # ── refusals ──

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any, Protocol
 
-from sqlalchemy import ColumnElement, Connection, Engine, FromClause, Table
+from sqlalchemy import ColumnElement, Connection, Dialect, Engine, FromClause, Table
 
 from dbsim.errors import DbsimError
 from dbsim.hashing.signer import Signatures
@@ -24,6 +24,8 @@ class Backend(Protocol):
     """One engine's way to do the steps of store and search."""
 
     name: str
+    dialect: Dialect  # to write statements without a connection
+    random_hex: str  # an expression for 16 random bytes in hexadecimal
     read_batch: int  # rows fetched at once from a long result
     key_batch: int  # keys looked up in one statement
     fill_batch: int  # rows signed and written in one transaction of the first filling
@@ -32,6 +34,7 @@ class Backend(Protocol):
     not_key: str  # pattern of types whose values compare differently in Python, or not at all
     typed_keys: bool  # whether a key column takes values of its own type only
     errors: tuple[type[Exception], ...]  # of the database: SQLAlchemy's, and the driver's own where it is used directly
+    errors_abort: bool  # whether an error spoils the transaction it happens in
     writers_wait: bool  # whether the application's writes wait while dbsim writes
 
     # ── the host's table ──
@@ -51,11 +54,14 @@ class Backend(Protocol):
         """The text ('' for NULL), or Unindexable."""
 
     # ── triggers and queue ──
-    def create_triggers(self, connection: Connection, tables: IndexTables) -> None:
-        """Install or replace; idempotent."""
+    def create_triggers(self, tables: IndexTables, connection: Connection | None = None) -> list[str]:
+        """Statements that install or replace them; an inline index's can only be written with a look at the database.
 
-    def drop_triggers(self, connection: Connection, tables: IndexTables) -> None:
-        """Remove what is there; idempotent."""
+        PostgreSQL waits for the table's lock only briefly, then again.
+        """
+
+    def drop_triggers(self, name: str) -> list[str]:
+        """Statements that remove those of an index that are there."""
 
     def missing_triggers(self, connection: Connection, tables: IndexTables) -> list[str]:
         """Names of triggers that should exist and do not, or are switched off."""
@@ -88,8 +94,11 @@ class Backend(Protocol):
     def create_surface(self, connection: Connection, tables: IndexTables) -> None:
         """Views and functions of an index; idempotent."""
 
-    def drop_surface(self, connection: Connection, tables: IndexTables) -> None:
-        """Remove them; idempotent."""
+    def drop_surface(self, name: str) -> list[str]:
+        """Statements that remove them and dbsim_status, as far as they are there."""
+
+    def drop_shared(self) -> list[str]:
+        """Statements that remove what all indexes share."""
 
     def missing_surface(self, connection: Connection, tables: IndexTables) -> list[str]:
         """Names of views and functions that should exist and do not."""
@@ -109,6 +118,9 @@ class Backend(Protocol):
 
     def snapshot(self, connection: Connection) -> None:
         """Let the statements of a reading transaction all see the same moment; before the first of them."""
+
+    def limit_lock_wait(self, connection: Connection, wait: str) -> None:
+        """For the rest of the transaction."""
 
     def lock_keys(self, connection: Connection, tables: IndexTables, keys: Iterable[Key]) -> None:
         """Keep other workers away from these documents until the transaction ends; never the application."""
@@ -167,16 +179,23 @@ class Backend(Protocol):
 
 def backend_of(engine: Engine | Connection) -> Backend:
     """The implementation for an engine's dialect."""
-    known, dialect = _backends(), engine.dialect
-    if dialect.name not in known:
-        raise DbsimError(f"dbsim works on SQLite and PostgreSQL, not on {dialect.name}")
+    dialect = engine.dialect
+    found = backend_named(dialect.name)
     if dialect.driver != DRIVERS[dialect.name]:
         driver = DRIVERS[dialect.name]
         raise DbsimError(
             f"dbsim works with the driver {driver}, not with {dialect.driver}: "
             f"give it an engine of its own, create_engine('{dialect.name}+{driver}://…')"
         )
-    return known[dialect.name]
+    return found
+
+
+def backend_named(dialect: str) -> Backend:
+    """The implementation by the dialect's name."""
+    known = _backends()
+    if dialect not in known:
+        raise DbsimError(f"dbsim works on SQLite and PostgreSQL, not on {dialect}")
+    return known[dialect]
 
 
 @cache

@@ -182,6 +182,7 @@ class Comparison:
             rows = connection.execute(
                 select(table.c.source_key, table.c.reason).where(
                     table.c.index_name == self.tables.record.name,
+                    table.c.generation == self.tables.record.generation,
                     table.c.source_key.in_([key_json(key) for key in some]),
                 )
             )

@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
-import re
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from sqlalchemy import Connection, Engine, Table, func, insert, inspect, select
+from sqlalchemy import Connection, Engine, func, inspect, select
 from sqlalchemy import table as source_table
-from sqlalchemy.exc import IntegrityError
-from sqlalchemy.schema import CreateTable, DropTable
 
 from dbsim.errors import IndexExists, InvalidOption, UnknownName
-from dbsim.hashing.bloom import cardinality, choose_size
+from dbsim.hashing.bloom import choose_size
 from dbsim.options import Field, IndexOptions
-from dbsim.store import catalogue, group_tables
+from dbsim.store import catalogue
 from dbsim.store.backend import Backend
-from dbsim.store.group_tables import GroupTables
+from dbsim.store.definition import TableHook, drop_statements, run, table_statements
 from dbsim.store.reading import key_columns, source_rows, texts
-from dbsim.store.source import Source
-from dbsim.store.tables import IndexTables
+from dbsim.store.schema import alone
+from dbsim.store.source import PrimaryKey, Source
+from dbsim.store.tables import IndexTables, queue_name, signatures_name
 from dbsim.store.transactions import read, write
 from dbsim.text.normalise import UNICODE_VERSION
 from dbsim.text.tokens import TokenHasher
 
-TableHook = Callable[[Connection, Table], None]  # after CREATE TABLE, e.g. Citus' create_distributed_table
-# dbsim_a_k0 belongs to index a
-DERIVED = re.compile(rf"_(queue|pairs|buckets|signatures|fingerprint|pkey|k\d+|{'|'.join(group_tables.SUFFIXES)})$")
 SAMPLE = 500  # rows from each end of the table
 SHORT = 12  # words: in shorter texts one changed word spoils most 3-word shingles, so characters are compared
 
@@ -49,38 +44,45 @@ def create(
     source = read(engine, backend, lambda c: find_source(c, backend, asked.table, asked.schema))
     source.require(asked.columns, backend.not_text, backend.not_key)
     asked = replace(asked, table=source.table, schema=source.schema)
-    _check_name(asked.name)
+    catalogue.check_name(asked.name)
     if bucket:
         asked = asked.with_plan(bucket, read(engine, backend, lambda c: _count(c, source)))
-    if _same_exists(engine, backend, asked, given):
+    if read(engine, backend, lambda c: same_exists(c, asked, given)):
         return False
-    record = read(engine, backend, lambda c: _record(c, backend, asked, source, secret))
-    if record.options.inline:
+    options = read(engine, backend, lambda c: resolved(c, backend, asked, source))
+    record = new_record(options, source.primary_key, secret or secrets.token_bytes(16))
+    if options.inline:
         read(engine, backend, lambda c: backend.require_inline(c, IndexTables(record), source))
-    try:
-        write(engine, backend, lambda c: _create(c, backend, IndexTables(record), after_create_table))
-    except IntegrityError:  # made by somebody else since we looked
-        if not _same_exists(engine, backend, asked, given):
-            raise
-        return False
-    return True
+
+    def work(connection: Connection) -> bool:
+        alone(connection)
+        if same_exists(connection, asked, given):  # made by somebody else since we looked
+            return False
+        require_free(connection, asked.name)
+        run(connection, table_statements(backend, record, after_create_table))
+        show(connection, backend, IndexTables(record))
+        if options.triggers:  # after the functions, with which they may sign
+            run(connection, backend.create_triggers(IndexTables(record), connection))
+        return True
+
+    return write(engine, backend, work)
 
 
 def drop(engine: Engine, backend: Backend, name: str) -> None:
-    """Triggers first, so that the application never writes into a table that is gone."""
+    """All generations, the queue, the triggers, the catalogue rows."""
 
     def work(connection: Connection) -> None:
-        tables = IndexTables(catalogue.load(connection, name))
-        if tables.record.options.triggers:
-            backend.drop_triggers(connection, tables)
-        group_tables.drop(connection, GroupTables(tables))
-        backend.drop_surface(connection, tables)
-        catalogue.remove(connection, name)
-        show_status(connection, backend)
-        for table in (tables.queue, tables.signatures):
-            connection.execute(DropTable(table, if_exists=True))
+        catalogue.load(connection, name)
+        drop_in(connection, backend, name)
 
     write(engine, backend, work)
+
+
+def drop_in(connection: Connection, backend: Backend, name: str) -> None:
+    """In the caller's transaction; also what is left of an index that a killed migration has half dropped."""
+    found = catalogue.generations(connection, name, lock=True)
+    run(connection, drop_statements(backend, name, [record.generation for record in found] or [1]))
+    show_status(connection, backend)
 
 
 def show(connection: Connection, backend: Backend, tables: IndexTables) -> None:
@@ -106,39 +108,37 @@ def find_source(connection: Connection, backend: Backend, table: str, schema: st
     return found
 
 
-def _check_name(name: str) -> None:
-    if not name or name.lower() in catalogue.RESERVED or DERIVED.search(name.lower()):
-        raise InvalidOption(f"an index cannot be called {name!r}: dbsim needs that name itself, choose another")
-    if "\0" in name:
-        raise InvalidOption("an index name cannot contain a NUL character")
+def require_free(connection: Connection, name: str) -> None:
+    """A table of the application's that has the name of one of the index's is neither used nor replaced."""
+    for table in (signatures_name(name, 1), queue_name(name)):
+        if inspect(connection).has_table(table):
+            raise InvalidOption(f"there is a table {table!r} already: choose another name for the index")
 
 
-def _same_exists(engine: Engine, backend: Backend, asked: IndexOptions, given: Sequence[str]) -> bool:
-    if not read(engine, backend, lambda c: catalogue.exists(c, asked.name)):
+def same_exists(connection: Connection, asked: IndexOptions, given: Sequence[str]) -> bool:
+    """Whether the index is there already; IndexExists when it is with other options."""
+    if not catalogue.exists(connection, asked.name):
         return False
-    existing = read(engine, backend, lambda c: catalogue.load(c, asked.name)).options
-    differences = existing.differences(asked.with_plan(), given)
+    differences = catalogue.load(connection, asked.name).options.differences(asked.with_plan(), given)
     if differences:
         raise IndexExists(asked.name, differences)
     return True
 
 
-def _record(
-    connection: Connection, backend: Backend, asked: IndexOptions, source: Source, secret: bytes | None
-) -> catalogue.IndexRecord:
-    record = catalogue.IndexRecord(
-        options=asked.with_plan(),
-        primary_key=source.primary_key,
-        secret=secret or secrets.token_bytes(16),
-        unicode_version=UNICODE_VERSION,
-        generation=1,
-        state=catalogue.FILLING,
+def new_record(options: IndexOptions, primary_key: PrimaryKey, secret: bytes = b"") -> catalogue.IndexRecord:
+    return catalogue.IndexRecord(
+        options=options, primary_key=primary_key, secret=secret, unicode_version=UNICODE_VERSION
     )
-    if all(field.resolved for field in asked.fields):
-        return record
-    sample = _sample(connection, backend, IndexTables(record))
-    fields = tuple(_resolve(field, column) for field, column in zip(asked.fields, sample, strict=True))
-    return replace(record, options=replace(record.options, fields=fields))
+
+
+def resolved(connection: Connection, backend: Backend, asked: IndexOptions, source: Source) -> IndexOptions:
+    """Everything filled in that was left open: the plan from threshold and recall, the fields from the table."""
+    options = asked.with_plan()
+    if all(field.resolved for field in options.fields):
+        return options
+    sample = _sample(connection, backend, IndexTables(new_record(options, source.primary_key)))
+    fields = tuple(_resolve(field, column) for field, column in zip(options.fields, sample, strict=True))
+    return replace(options, fields=fields)
 
 
 def _count(connection: Connection, source: Source) -> int:
@@ -169,28 +169,3 @@ def _resolve(field: Field, sample: Sequence[str]) -> Field:
     analyser = field.analyser()
     bits, step = choose_size(analyser.features(analyser.tokens(sample, hasher)).counts)
     return replace(field, bits=field.bits or bits, sample=field.sample or (1 if field.bits else step))
-
-
-def _create(
-    connection: Connection, backend: Backend, tables: IndexTables, after_create_table: TableHook | None
-) -> None:
-    catalogue.add(connection, tables.record)
-    for table in (backend.stored_table(tables), tables.queue):
-        if inspect(connection).has_table(table.name):
-            raise InvalidOption(f"there is a table {table.name!r} already: choose another name for the index")
-        connection.execute(CreateTable(table))
-        if after_create_table is not None:
-            after_create_table(connection, table)
-    for size in {field.bits for field in tables.record.options.fields}:
-        _add_cardinalities(connection, size)
-    show(connection, backend, tables)
-    if tables.record.options.triggers:
-        backend.create_triggers(connection, tables)
-
-
-def _add_cardinalities(connection: Connection, size: int) -> None:
-    """The estimate behind every popcount, for SQL without a logarithm."""
-    table = catalogue.cardinality_table
-    if connection.execute(select(table.c.bits).where(table.c.bits == size).limit(1)).first() is None:
-        rows = [{"bits": size, "count": count, "estimate": value} for count, value in enumerate(cardinality(size))]
-        connection.execute(insert(table), rows)

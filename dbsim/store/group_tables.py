@@ -9,7 +9,7 @@ dbsim_<index>_groups    a view for users: one row for every row of the source th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -31,16 +31,14 @@ from sqlalchemy import (
     select,
     table,
 )
-from sqlalchemy.schema import CreateIndex, CreateTable, DropTable, Index
+from sqlalchemy.schema import CreateIndex, CreateTable, Index
 
 from dbsim.store.backend import Backend
+from dbsim.store.definition import TableHook, drop_groups, run
 from dbsim.store.identifiers import identifier, quote
 from dbsim.store.reading import among, key_columns
 from dbsim.store.source import Key
 from dbsim.store.tables import IndexTables, PlainType, free_name
-
-SUFFIXES = ("edges", "contents", "changes", "grouping", "groups")
-RAW = {"no_parameters": True}  # a percent sign in a name is not a placeholder
 
 
 @dataclass(frozen=True)
@@ -151,31 +149,23 @@ def exist(connection: Connection, backend: Backend, groups: GroupTables) -> bool
     return backend.has_table(connection, groups.state.name)
 
 
-def create(
-    connection: Connection,
-    backend: Backend,
-    groups: GroupTables,
-    after_create_table: Callable[[Connection, Table], None] | None,
-) -> None:
+def create(connection: Connection, backend: Backend, groups: GroupTables, after_create_table: TableHook | None) -> None:
     """Safe to repeat. No worker is in the middle of a change meanwhile, so none is missed from here on."""
     backend.lock_all(connection, groups.tables)
     if exist(connection, backend, groups):
         return
     for made in groups.all:
         connection.execute(CreateTable(made))
-        if after_create_table is not None:
-            after_create_table(connection, made)
+        run(connection, after_create_table(made) if after_create_table is not None else ())
     for index in groups.indexes():
         connection.execute(index)
-    connection.exec_driver_sql(groups.view(), execution_options=RAW)
+    run(connection, [groups.view()])
     empty = {"id": 1, "token": "", "version": 0, "pairing": "", "reached": None, "paired": False, "settled": False}
     connection.execute(insert(groups.state).values(**empty, generation=0, grouping="", limited=""))
 
 
 def drop(connection: Connection, groups: GroupTables) -> None:
-    connection.exec_driver_sql(f"DROP VIEW IF EXISTS {quote(groups.groups.name)}", execution_options=RAW)
-    for made in groups.all:
-        connection.execute(DropTable(made, if_exists=True))
+    run(connection, drop_groups(groups.tables.record.name))
 
 
 def note_changes(connection: Connection, tables: IndexTables, keys: Sequence[Key], gained: int) -> None:

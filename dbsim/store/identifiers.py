@@ -25,6 +25,11 @@ def quote(*names: str | None) -> str:
     return ".".join('"' + name.replace('"', '""') + '"' for name in names if name)
 
 
+def literal(text: str) -> str:
+    """A SQL string."""
+    return "'" + text.replace("'", "''") + "'"
+
+
 def dollar_tag(parts: Iterable[str]) -> str:
     """A quotation mark for a function's body ($dbsim$) that none of these parts contains."""
     tag, body = "$dbsim$", "\n".join(parts)
@@ -33,9 +38,10 @@ def dollar_tag(parts: Iterable[str]) -> str:
     return tag
 
 
-def literal(text: str) -> str:
-    """A SQL string."""
-    return "'" + text.replace("'", "''") + "'"
+def dollar_quoted(text: str) -> str:
+    """A PostgreSQL string that needs no escapes."""
+    tag = dollar_tag([text])
+    return f"{tag}\n{text.strip()}\n{tag}"
 
 
 def raw_sql(query: ClauseElement, dialect: Dialect) -> str:

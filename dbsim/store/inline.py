@@ -14,6 +14,7 @@ from sqlalchemy import Connection, Engine
 from dbsim.store import catalogue
 from dbsim.store.backend import Backend
 from dbsim.store.create import find_source
+from dbsim.store.definition import run
 from dbsim.store.tables import IndexTables
 from dbsim.store.transactions import read, write
 
@@ -33,7 +34,7 @@ def set_inline(engine: Engine, backend: Backend, name: str, on: bool) -> None:
     if on:
         write(engine, backend, lambda c: catalogue.set_options(c, tables.record.options))
         backend.settle(engine)
-    write(engine, backend, lambda c: backend.create_triggers(c, tables))
+    write(engine, backend, lambda c: run(c, backend.create_triggers(tables, c)))
     backend.settle(engine)
     if not on:
         write(engine, backend, lambda c: catalogue.set_options(c, tables.record.options))

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-from sqlalchemy import Connection, Engine, delete, func, insert, select
-from sqlalchemy.schema import DropIndex
+from sqlalchemy import Connection, Engine, func, insert, select
 
 from dbsim.errors import NotFitted
 from dbsim.hashing.family import Model
@@ -15,6 +14,7 @@ from dbsim.hashing.signer import Signer
 from dbsim.store import catalogue
 from dbsim.store.backend import Backend
 from dbsim.store.catalogue import model_table
+from dbsim.store.definition import TableHook, alter_statements, run
 from dbsim.store.reading import among, chunks, key_columns, source_rows, texts
 from dbsim.store.tables import IndexTables
 from dbsim.store.transactions import read, write
@@ -62,9 +62,9 @@ def save(connection: Connection, record: catalogue.IndexRecord, generation: int,
 
 
 def ensure(engine: Engine, backend: Backend, tables: IndexTables, signer: Signer) -> bool:
-    """Give the signer the model of the index's generation, fitting it first if need be; False on an empty table."""
+    """Give the signer the model of this generation, fitting it first if need be; False on an empty table."""
     read(engine, backend, lambda c: current(c, tables, signer))
-    if signer.model is None:
+    if signer.family.learns and signer.model is None:
         fitted = read(engine, backend, lambda c: fit(c, backend, tables, signer))
         if fitted is None:
             return False
@@ -73,34 +73,36 @@ def ensure(engine: Engine, backend: Backend, tables: IndexTables, signer: Signer
     return True
 
 
-def current(connection: Connection, tables: IndexTables, signer: Signer, *, lock: bool = False) -> None:
-    """Let the signer have the newest generation's model; with `lock` it stays the newest in this transaction."""
-    if not signer.family.learns:
-        return
-    generation = catalogue.generation(connection, tables.record.name, lock=lock)
-    if signer.model is None or signer.generation != generation:
-        signer.model, signer.generation = load(connection, tables.record.name, generation), generation
+def current(connection: Connection, tables: IndexTables, signer: Signer) -> None:
+    """Let the signer have this generation's model, which never changes once it is stored."""
+    if signer.family.learns and (signer.model is None or signer.generation != tables.record.generation):
+        signer.model = load(connection, tables.record.name, tables.record.generation)
+        signer.generation = tables.record.generation
 
 
-def require(connection: Connection, tables: IndexTables, signer: Signer, *, lock: bool = False) -> None:
+def require(connection: Connection, tables: IndexTables, signer: Signer) -> None:
     """`current`, and there must be one."""
-    current(connection, tables, signer, lock=lock)
-    if signer.model is None:
+    current(connection, tables, signer)
+    if signer.family.learns and signer.model is None:
         raise NotFitted(f"index {tables.record.name!r} has learned nothing yet: run `dbsim sync` on a table with rows")
 
 
 def _first(connection: Connection, tables: IndexTables, fitted: Fitted) -> None:
     """Store it, unless another worker was quicker."""
-    record = catalogue.load(connection, tables.record.name, lock=True)
+    record = tables.record
+    catalogue.generations(connection, record.name, lock=True)
     if load(connection, record.name, record.generation) is None:
         save(connection, record, record.generation, fitted)
 
 
-def refit(engine: Engine, backend: Backend, tables: IndexTables, signer: Signer) -> None:
-    """Learn again from the table as it is now: a new generation, whose signatures the next `sync` fills from nothing.
-
-    Searches find nothing but what is filled already until then, and say so (`complete`).
-    """
+def refit(
+    engine: Engine,
+    backend: Backend,
+    tables: IndexTables,
+    signer: Signer,
+    after_create_table: TableHook | None = None,
+) -> None:
+    """Learn again from the table as it is now: a new generation, which the next `sync` builds beside this one."""
     if not signer.family.learns:
         raise NotFitted(f"family {tables.record.options.family!r} learns nothing, so it cannot be fitted again")
     fitted = read(engine, backend, lambda c: fit(c, backend, tables, signer))
@@ -108,15 +110,11 @@ def refit(engine: Engine, backend: Backend, tables: IndexTables, signer: Signer)
         raise NotFitted("the table has no rows to learn from")
 
     def work(connection: Connection) -> None:
-        record = catalogue.load(connection, tables.record.name, lock=True)
-        for index in tables.indexes():
-            connection.execute(DropIndex(index.element, if_exists=True))
-        for table, owner in ((tables.signatures, None), (model_table, model_table.c.index_name)):
-            connection.execute(delete(table) if owner is None else delete(table).where(owner == record.name))
-        quarantine = catalogue.quarantine_table
-        connection.execute(delete(quarantine).where(quarantine.c.index_name == record.name))
-        save(connection, record, record.generation + 1, fitted)
-        catalogue.set_generation(connection, record.name, record.generation + 1, catalogue.FILLING)
+        found = catalogue.generations(connection, tables.record.name, lock=True)
+        number = max(record.generation for record in found) + 1
+        record = replace(found[0], generation=number, state=catalogue.FILLING)
+        run(connection, alter_statements(backend, record, after_create_table))
+        save(connection, record, number, fitted)
 
     write(engine, backend, work)
 

@@ -14,6 +14,7 @@ from sqlalchemy import (
     BigInteger,
     ColumnElement,
     Connection,
+    Dialect,
     Double,
     Engine,
     FromClause,
@@ -26,19 +27,22 @@ from sqlalchemy import (
     func,
     insert,
     literal_column,
+    text,
 )
 from sqlalchemy.dialects.postgresql import BIT
+from sqlalchemy.dialects.postgresql.base import PGDialect
 from sqlalchemy.exc import DBAPIError
 
 from dbsim.errors import DatabaseUnavailable, DbsimError, InvalidOption, StatementRejected
 from dbsim.hashing.bloom import ROUNDING
 from dbsim.hashing.signer import Signatures
-from dbsim.resources import filled, sql
+from dbsim.resources import sql
 from dbsim.store import catalogue
 from dbsim.store import postgresql_install as install
 from dbsim.store.backend import GONE
 from dbsim.store.binary_copy import binary_rows, copied_signatures
-from dbsim.store.identifiers import dollar_tag, identifier, literal, quote
+from dbsim.store.identifiers import literal, quote
+from dbsim.store.postgresql_triggers import channel, create_triggers, drop_triggers, events, parts
 from dbsim.store.source import Key, Source, Unindexable
 from dbsim.store.tables import IndexTables
 
@@ -52,13 +56,14 @@ RAW = {"no_parameters": True}  # a percent sign in a name is not a placeholder
 # once freed, raises the limit above which it does so.
 WARM_UP = "SELECT length(repeat(' ', 2000000))"
 _WARM = "dbsim_warm"
-TRIGGER_LOCK = "2s"  # how long CREATE TRIGGER may queue in front of the application's writes
 
 
 class PostgreSQL(install.PostgreSQLInstall):
     """See `Backend` for what each step means."""
 
     name = "postgresql"
+    dialect: Dialect = PGDialect(paramstyle="named")  # type: ignore[no-untyped-call]  # leaves a percent sign alone
+    random_hex = "replace(gen_random_uuid()::text, '-', '')"
     read_batch = 512
     key_batch = 1000
     fill_batch = 4000
@@ -67,11 +72,12 @@ class PostgreSQL(install.PostgreSQLInstall):
     not_key = r"(\[\]|range|^jsonb?|^time with time zone)$"
     typed_keys = True
     errors: tuple[type[Exception], ...] = (DBAPIError, psycopg.Error)
+    errors_abort = True
     writers_wait = False
 
     # ── the host's table ──
     def describe(self, connection: Connection, table: str, schema: str | None) -> Source | None:
-        rows = connection.exec_driver_sql(sql("postgresql", "describe_table"), {"table": table, "schema": schema}).all()
+        rows = connection.execute(text(sql("postgresql", "describe_table")), {"table": table, "schema": schema}).all()
         if not rows:
             return None
         key = sorted((row for row in rows if row.place is not None), key=lambda row: row.place)
@@ -112,18 +118,6 @@ class PostgreSQL(install.PostgreSQLInstall):
         return str(value)
 
     # ── triggers and queue ──
-    def _events(self, tables: IndexTables) -> dict[str, str]:
-        """Trigger name → what it listens to; statement level, so that a bulk write pays once."""
-        name = tables.record.name
-        return {
-            identifier("dbsim", name, "insert"): "INSERT ON {} REFERENCING NEW TABLE AS dbsim_new",
-            identifier(
-                "dbsim", name, "update"
-            ): "UPDATE ON {} REFERENCING OLD TABLE AS dbsim_old NEW TABLE AS dbsim_new",
-            identifier("dbsim", name, "delete"): "DELETE ON {} REFERENCING OLD TABLE AS dbsim_old",
-            identifier("dbsim", name, "truncate"): "TRUNCATE ON {}",
-        }
-
     def _relations(self, connection: Connection, tables: IndexTables) -> list[str]:
         """The table and its partitions: a write aimed at a partition does not fire the parent's triggers."""
         source = quote(tables.record.options.schema, tables.record.options.table)
@@ -135,59 +129,26 @@ class PostgreSQL(install.PostgreSQLInstall):
         ).scalars()
         return sorted({source, *found})
 
-    def create_triggers(self, connection: Connection, tables: IndexTables) -> None:
-        home = self._home(connection)
-        name = tables.record.name
-        function = quote(home, identifier("dbsim", name, "changed"))
-        key = tables.key_names
-        parts: dict[str, Any] = {
-            "function": function,
-            "queue": quote(home, tables.queue.name),
-            "queue_literal": literal(quote(home, tables.queue.name)),
-            "catalogue": quote(home, "dbsim_index"),
-            "catalogue_literal": literal(quote(home, "dbsim_index")),
-            "index_literal": literal(name),
-            "channel_literal": literal(self._channel(tables)),
-            "key": ", ".join(quote(column) for column in key),
-            "key_array": "ARRAY[" + ", ".join(literal(column) for column in key) + "]::name[]",
-            "key_count": str(len(key)),
-        }
-        parts["queue_changes"] = filled(sql("postgresql", "queue_changes"), parts)
-        parts["body"] = dollar_tag([*map(str, parts.values()), *tables.record.options.columns])
-        statement = filled(sql("postgresql", "queue_function"), parts)
-        if tables.record.options.inline:
-            statement = install.inline_function(self.surface(connection, tables), parts)
-        self._run(connection, f"SET LOCAL lock_timeout = '{TRIGGER_LOCK}'")
-        self._run(connection, statement)
-        self._run(connection, f"REVOKE ALL ON FUNCTION {function}() FROM PUBLIC")
-        for relation in self._relations(connection, tables):
-            for trigger, event in self._events(tables).items():
-                self._run(
-                    connection,
-                    f"CREATE OR REPLACE TRIGGER {quote(trigger)} AFTER {event.format(relation)} "
-                    f"FOR EACH STATEMENT EXECUTE FUNCTION {function}()",
-                )
-                self._run(connection, f"ALTER TABLE {relation} ENABLE TRIGGER {quote(trigger)}")
-        self._run(connection, "SET LOCAL lock_timeout = 0")
+    def create_triggers(self, tables: IndexTables, connection: Connection | None = None) -> list[str]:
+        if not tables.record.options.inline:
+            return create_triggers(tables)
+        assert connection is not None
+        return create_triggers(tables, install.inline_function(self.surface(connection, tables), parts(tables)))
 
-    def drop_triggers(self, connection: Connection, tables: IndexTables) -> None:
-        function = quote(self._home(connection), identifier("dbsim", tables.record.name, "changed"))
-        self._run(connection, f"SET LOCAL lock_timeout = '{TRIGGER_LOCK}'")
-        self._run(connection, f"DROP FUNCTION IF EXISTS {function}() CASCADE")  # and the triggers that call it
-        self._run(connection, "SET LOCAL lock_timeout = 0")
+    def drop_triggers(self, name: str) -> list[str]:
+        return drop_triggers(name)
 
     def missing_triggers(self, connection: Connection, tables: IndexTables) -> list[str]:
         rows = connection.exec_driver_sql(
             "SELECT format('%%I.%%I', n.nspname, c.relname), t.tgname FROM pg_trigger t "
             "JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_namespace n ON n.oid = c.relnamespace "
             "WHERE t.tgenabled IN ('O', 'A') AND t.tgname = ANY (%s)",
-            (list(self._events(tables)),),
+            (list(events(tables.record.name)),),
         )
         there = {tuple(row) for row in rows}
         relations = self._plain_names(connection, self._relations(connection, tables))
-        return [
-            trigger for relation in relations for trigger in self._events(tables) if (relation, trigger) not in there
-        ]
+        wanted = events(tables.record.name)
+        return [trigger for relation in relations for trigger in wanted if (relation, trigger) not in there]
 
     def _plain_names(self, connection: Connection, relations: list[str]) -> list[str]:
         return sorted(
@@ -253,12 +214,9 @@ class PostgreSQL(install.PostgreSQLInstall):
 
     def _set_listening(self, connection: Connection, tables: IndexTables, listening: bool) -> None:
         self.begin(connection)
-        self._run(connection, f"LISTEN {quote(self._channel(tables))}" if listening else "UNLISTEN *")
+        self._run(connection, f"LISTEN {quote(channel(tables.record.name))}" if listening else "UNLISTEN *")
         catalogue.set_listening(connection, tables.record.name, listening)
         connection.commit()
-
-    def _channel(self, tables: IndexTables) -> str:
-        return identifier("dbsim", tables.record.name)
 
     # ── transactions ──
     def open(self, engine: Engine) -> Connection:
@@ -273,6 +231,9 @@ class PostgreSQL(install.PostgreSQLInstall):
 
     def snapshot(self, connection: Connection) -> None:
         self._run(connection, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+
+    def limit_lock_wait(self, connection: Connection, wait: str) -> None:
+        self._run(connection, f"SET LOCAL lock_timeout = {literal(wait)}")
 
     def lock_keys(self, connection: Connection, tables: IndexTables, keys: Iterable[Key]) -> None:
         install.close_gate(connection, tables.record.name)

@@ -12,23 +12,28 @@ from dbsim.errors import DatabaseUnavailable, InvalidOption
 from dbsim.hashing.signer import Signatures
 from dbsim.resources import filled, sql
 from dbsim.store import constants
+from dbsim.store.definition import run
 from dbsim.store.group_tables import GroupTables
 from dbsim.store.identifiers import literal, quote
 from dbsim.store.postgresql_surface import (
     FUNCTIONS,
     VIEWS,
     PostgreSQLSurface,
+    drop_shared,
+    drop_statements,
     require_stable_text,
     shared_functions,
     shared_statements,
     source_text,
     why_not_in_sql,
 )
+from dbsim.store.postgresql_triggers import events
 from dbsim.store.source import Source
 from dbsim.store.surface import STATUS, union
 from dbsim.store.tables import IndexTables
 
-RAW = {"no_parameters": True}  # a percent sign in a name is not a placeholder
+# CREATE OR REPLACE of the same function or view in two transactions fails in one of them
+ONE_AT_A_TIME = "SELECT pg_advisory_xact_lock(hashtext('dbsim surface'))"
 ROW_LIMIT = 10_000  # rows of one statement that are signed inline: an application waits some ten seconds for them
 TEXT_LIMIT = 1_000_000  # bytes of a row's text that is signed inline: about a second
 PATIENCE = 60.0  # seconds to wait for transactions that are writing
@@ -40,7 +45,6 @@ class PostgreSQLInstall:
 
     jaccard: Callable[..., Any]
     _home: Callable[[Connection], str]
-    _events: Callable[[IndexTables], dict[str, str]]
 
     def stored_table(self, tables: IndexTables) -> Table:
         return tables.signatures
@@ -57,15 +61,18 @@ class PostgreSQLInstall:
     def create_surface(self, connection: Connection, tables: IndexTables) -> None:
         create_objects(connection, self.surface(connection, tables))
 
-    def drop_surface(self, connection: Connection, tables: IndexTables) -> None:
-        drop_objects(connection, self.surface(connection, tables))
+    def drop_surface(self, name: str) -> list[str]:
+        return [ONE_AT_A_TIME, *drop_statements(name)]
+
+    def drop_shared(self) -> list[str]:
+        return drop_shared()
 
     def missing_surface(self, connection: Connection, tables: IndexTables) -> list[str]:
         return missing_objects(connection, self.surface(connection, tables))
 
     def show_status(self, connection: Connection, indexes: Sequence[IndexTables]) -> None:
-        parts = [self.surface(connection, tables).status_part(list(self._events(tables))) for tables in indexes]
-        create_status(connection, quote(self._home(connection)), parts)
+        parts = [self.surface(connection, tables).status_part(list(events(tables.record.name))) for tables in indexes]
+        create_status(connection, parts)
 
     def settle(self, engine: Engine) -> None:
         wait_for_writers(engine)
@@ -74,36 +81,19 @@ class PostgreSQLInstall:
         return PostgreSQLSurface(tables, quote(self._home(connection)), self.jaccard)
 
 
-def run(connection: Connection, statements: Sequence[str]) -> None:
-    for statement in statements:
-        connection.exec_driver_sql(statement, execution_options=RAW)
-
-
 def encoding(connection: Connection) -> str:
     return str(connection.exec_driver_sql("SELECT current_setting('server_encoding')").scalar_one())
 
 
 def create_objects(connection: Connection, surface: PostgreSQLSurface) -> None:
     """The views, and the functions where the server can sign."""
-    _one_at_a_time(connection)
+    run(connection, [ONE_AT_A_TIME])
     run(connection, shared_statements(surface.home))
     run(connection, [f"REVOKE ALL ON FUNCTION {surface.home}.{name} FROM PUBLIC" for name in shared_functions()])
     run(connection, surface.view_statements())
     if why_not_in_sql(surface.tables, encoding(connection)) is None:
         constants.fill(connection, surface.tables.record)
         run(connection, surface.function_statements())
-
-
-def _one_at_a_time(connection: Connection) -> None:
-    """CREATE OR REPLACE of the same function or view in two transactions fails in one of them."""
-    connection.exec_driver_sql("SELECT pg_advisory_xact_lock(hashtext('dbsim surface'))")
-
-
-def drop_objects(connection: Connection, surface: PostgreSQLSurface) -> None:
-    _one_at_a_time(connection)
-    run(connection, surface.drop_statements())
-    if connection.exec_driver_sql("SELECT to_regclass('dbsim_constant')").scalar() is not None:
-        constants.forget(connection, surface.tables.record.name)
 
 
 def missing_objects(connection: Connection, surface: PostgreSQLSurface) -> list[str]:
@@ -131,20 +121,10 @@ def missing_objects(connection: Connection, surface: PostgreSQLSurface) -> list[
     return gone
 
 
-def create_status(connection: Connection, home: str, parts: Sequence[str]) -> None:
+def create_status(connection: Connection, parts: Sequence[str]) -> None:
     """After the last index is dropped, so are the shared functions and their data."""
-    if parts:
-        run(connection, [f"CREATE OR REPLACE VIEW {STATUS} WITH (security_barrier) AS\n{union(parts)}"])
-        return
-    run(
-        connection,
-        [
-            f"DROP VIEW IF EXISTS {home}.{STATUS}",
-            *(f"DROP FUNCTION IF EXISTS {home}.{name} CASCADE" for name in shared_functions()),
-            f"DROP TYPE IF EXISTS {home}.dbsim_field",
-            f"DROP TABLE IF EXISTS {home}.dbsim_unicode, {home}.dbsim_donor, {home}.dbsim_constant",
-        ],
-    )
+    shown = [f"CREATE OR REPLACE VIEW {STATUS} WITH (security_barrier) AS\n{union(parts)}"]
+    run(connection, shown if parts else drop_shared())
 
 
 def inline_function(surface: PostgreSQLSurface, names: dict[str, Any]) -> str:

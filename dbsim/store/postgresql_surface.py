@@ -17,7 +17,7 @@ from sqlalchemy.dialects.postgresql.base import PGDialect
 from dbsim.errors import InvalidOption
 from dbsim.options import Field
 from dbsim.resources import filled, sql, sql_names
-from dbsim.store.identifiers import dollar_tag, identifier, literal, quote
+from dbsim.store.identifiers import dollar_quoted, dollar_tag, identifier, literal, quote
 from dbsim.store.surface import BUCKETS, PAIRS, STATUS, Surface, joined_text, union
 from dbsim.store.tables import IndexTables
 from dbsim.text.arithmetic import MIX_1, MIX_2
@@ -104,13 +104,6 @@ class PostgreSQLSurface:
         made = [filled(sql("postgresql", f"index/{name}"), self.names) for name in OBJECTS]
         revoked = [f"REVOKE ALL ON FUNCTION {self.function(name)} FROM PUBLIC" for name in OBJECTS]
         return [*made, *revoked, filled(sql("postgresql", "index/regrant"), self.names)]
-
-    def drop_statements(self) -> list[str]:
-        views = [self.surface.name(part) for part in VIEWS]
-        return [
-            *(f"DROP VIEW IF EXISTS {self.home}.{quote(view)} CASCADE" for view in views),
-            *(f"DROP FUNCTION IF EXISTS {self.function(name)} CASCADE" for name in FUNCTIONS),
-        ]
 
     def status_part(self, triggers: Sequence[str]) -> str:
         options = self.tables.record.options
@@ -253,6 +246,30 @@ class PostgreSQLSurface:
         arguments = (f"{a}.{bits}", self.surface.count(number, a), f"{b}.{bits}", self.surface.count(number, b))
         value = self.jaccard_of(*(literal_column(text) for text in arguments), field.bits)
         return str(value.compile(dialect=DIALECT, compile_kwargs={"literal_binds": True}))
+
+
+def drop_statements(name: str) -> list[str]:
+    """Of an index, without a look at the database."""
+    constants = (
+        "BEGIN\n    IF to_regclass('dbsim_constant') IS NOT NULL THEN\n"
+        f"        DELETE FROM dbsim_constant WHERE index_name = {literal(name)};\n    END IF;\nEND"
+    )
+    return [
+        f"DROP VIEW IF EXISTS {STATUS}",
+        *(f"DROP VIEW IF EXISTS {quote(identifier('dbsim', name, part))} CASCADE" for part in VIEWS),
+        *(f"DROP FUNCTION IF EXISTS {quote(identifier('dbsim', name, part))} CASCADE" for part in FUNCTIONS),
+        f"DO {dollar_quoted(constants)}",
+    ]
+
+
+def drop_shared() -> list[str]:
+    """What all indexes use, and its data."""
+    return [
+        f"DROP VIEW IF EXISTS {STATUS}",
+        *(f"DROP FUNCTION IF EXISTS {name} CASCADE" for name in shared_functions()),
+        "DROP TYPE IF EXISTS dbsim_field",
+        "DROP TABLE IF EXISTS dbsim_unicode, dbsim_donor, dbsim_constant",
+    ]
 
 
 def require_stable_text(columns: dict[str, str], wanted: Sequence[str]) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 from dbsim.errors import DbsimError, NoPrimaryKey, UnknownName
 
 Key = tuple[Any, ...]
+PrimaryKey = tuple[tuple[str, str], ...]  # name and type of each column
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,7 @@ class Source:
     schema: str | None
     table: str
     columns: dict[str, str]
-    primary_key: tuple[tuple[str, str], ...]
+    primary_key: PrimaryKey
     is_table: bool = True
 
     def require(self, columns: Sequence[str], not_text: Sequence[str], not_key: str) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import (
     ColumnElement,
     Connection,
+    Dialect,
     Engine,
     FromClause,
     Integer,
@@ -23,6 +24,7 @@ from sqlalchemy import (
     literal_column,
     select,
 )
+from sqlalchemy.dialects.sqlite.base import SQLiteDialect
 from sqlalchemy.exc import DBAPIError
 
 from dbsim.errors import DatabaseUnavailable, DbsimError, InvalidOption, StatementRejected
@@ -44,6 +46,8 @@ class SQLite(SQLiteSurface):
     """See `Backend` for what each step means."""
 
     name = "sqlite"
+    dialect: Dialect = SQLiteDialect(paramstyle="named")  # which leaves a percent sign alone
+    random_hex = "lower(hex(randomblob(16)))"
     read_batch = 256
     key_batch = 500  # SQLite before 3.32 takes 999 parameters
     fill_batch = 1000
@@ -52,6 +56,7 @@ class SQLite(SQLiteSurface):
     not_key = r"(?!)"  # any type will do
     typed_keys = False
     errors: tuple[type[Exception], ...] = (DBAPIError, sqlite3.Error)
+    errors_abort = False
     writers_wait = True
 
     # ── the host's table ──
@@ -107,10 +112,9 @@ class SQLite(SQLiteSurface):
             raise Unindexable("not valid UTF-8") from error
 
     # ── triggers and queue ──
-    def create_triggers(self, connection: Connection, tables: IndexTables) -> None:
-        self.drop_triggers(connection, tables)
+    def create_triggers(self, tables: IndexTables, connection: Connection | None = None) -> list[str]:
         names = tables.key_names
-        trigger = trigger_names(tables)
+        trigger = trigger_names(tables.record.name)
         parts = {
             "insert_trigger": quote(trigger[0]),
             "update_trigger": quote(trigger[1]),
@@ -121,12 +125,12 @@ class SQLite(SQLiteSurface):
             "new_key": ", ".join(f"NEW.{quote(name)}" for name in names),
             "old_key": ", ".join(f"OLD.{quote(name)}" for name in names),
         }
-        for statement in sql("sqlite", "triggers").split("END;")[:-1]:  # before the names, which may contain END; too
-            connection.exec_driver_sql(statement.format(**parts) + "END")
+        statements = sql("sqlite", "triggers").split("END;")[:-1]  # before the names, which may contain END; too
+        created = [statement.strip().format(**parts) + "\nEND" for statement in statements]
+        return [*self.drop_triggers(tables.record.name), *created]
 
-    def drop_triggers(self, connection: Connection, tables: IndexTables) -> None:
-        for name in trigger_names(tables):
-            connection.exec_driver_sql(f"DROP TRIGGER IF EXISTS {quote(name)}")
+    def drop_triggers(self, name: str) -> list[str]:
+        return [f"DROP TRIGGER IF EXISTS {quote(trigger)}" for trigger in trigger_names(name)]
 
     def missing_triggers(self, connection: Connection, tables: IndexTables) -> list[str]:
         found = connection.exec_driver_sql(
@@ -134,7 +138,7 @@ class SQLite(SQLiteSurface):
             (tables.record.options.table,),
         ).scalars()
         there = set(found)
-        return [name for name in trigger_names(tables) if name not in there]
+        return [name for name in trigger_names(tables.record.name) if name not in there]
 
     def claim(self, connection: Connection, tables: IndexTables, limit: int) -> list[Key]:
         queue, rowid, key = self._queue_names(tables)
@@ -196,6 +200,9 @@ class SQLite(SQLiteSurface):
         assert isinstance(raw, sqlite3.Connection)
         if not raw.in_transaction:
             connection.exec_driver_sql("BEGIN")
+
+    def limit_lock_wait(self, connection: Connection, wait: str) -> None:
+        """Readers do not wait for a table to be dropped."""
 
     def lock_keys(self, connection: Connection, tables: IndexTables, keys: Iterable[Key]) -> None:
         """BEGIN IMMEDIATE already keeps every other writer away."""

@@ -56,8 +56,8 @@ def view_names(tables: IndexTables) -> list[str]:
     return [Surface(tables).name(part) for part in (PAIRS, BUCKETS)]
 
 
-def trigger_names(tables: IndexTables) -> list[str]:
-    return [identifier("dbsim", tables.record.name, event) for event in ("insert", "update", "delete")]
+def trigger_names(name: str) -> list[str]:
+    return [identifier("dbsim", name, event) for event in ("insert", "update", "delete")]
 
 
 class SQLiteSurface:
@@ -79,9 +79,11 @@ class SQLiteSurface:
         for statement in view_statements(tables):
             connection.exec_driver_sql(statement)
 
-    def drop_surface(self, connection: Connection, tables: IndexTables) -> None:
-        for statement in drop_statements(tables):
-            connection.exec_driver_sql(statement)
+    def drop_surface(self, name: str) -> list[str]:
+        return [*drop_statements(name), *self.drop_shared()]
+
+    def drop_shared(self) -> list[str]:
+        return [f"DROP VIEW IF EXISTS {STATUS}"]
 
     def missing_surface(self, connection: Connection, tables: IndexTables) -> list[str]:
         there = set(connection.exec_driver_sql("SELECT name FROM sqlite_master WHERE type = 'view'").scalars())
@@ -119,18 +121,18 @@ def view_statements(tables: IndexTables) -> list[str]:
         for number, key in enumerate(surface.bucket_keys)
     )
     made = [filled(sql("sqlite", template), names) for template in ("pairs", "buckets")]
-    return [*drop_statements(tables), *made]
+    return [*drop_statements(tables.record.name), *made]
 
 
-def drop_statements(tables: IndexTables) -> list[str]:
-    return [f"DROP VIEW IF EXISTS {quote(name)}" for name in view_names(tables)]
+def drop_statements(name: str) -> list[str]:
+    return [f"DROP VIEW IF EXISTS {quote(identifier('dbsim', name, part))}" for part in (PAIRS, BUCKETS)]
 
 
 def status_statements(indexes: Sequence[IndexTables]) -> list[str]:
     """dbsim_status over these indexes; no view without an index."""
     parts = []
     for tables in indexes:
-        triggers = trigger_names(tables)
+        triggers = trigger_names(tables.record.name)
         own = {"triggers": ", ".join(map(literal, triggers)), "trigger_count": len(triggers)}
         parts.append(filled(sql("sqlite", "status"), Surface(tables).common_names() | own))
     made = [f"CREATE VIEW {STATUS} AS\n{union(parts)}"] if parts else []

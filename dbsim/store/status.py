@@ -9,6 +9,7 @@ from sqlalchemy import Connection, func, select
 
 from dbsim.store import catalogue, group_state, group_tables
 from dbsim.store.backend import Backend
+from dbsim.store.catalogue import target
 from dbsim.store.group_tables import GroupTables
 from dbsim.store.source import Source
 from dbsim.store.tables import IndexTables
@@ -38,10 +39,12 @@ class Status:
     quarantined: int
     groups: int | None  # stored groups of near-duplicates; None before `duplicates` was called
     fill: dict[str, float]  # field → mean share of set bits
+    change: dict[str, Any] | None  # a change of options under way: its generation, its options, rows read
+    kept: tuple[int, ...]  # replaced generations that are not dropped yet
     problems: tuple[str, ...]
 
     def to_json(self) -> dict[str, Any]:
-        return {**asdict(self), "problems": list(self.problems)}
+        return {**asdict(self), "problems": list(self.problems), "kept": list(self.kept)}
 
 
 def status(connection: Connection, backend: Backend, tables: IndexTables, describe: str) -> Status:
@@ -58,9 +61,15 @@ def status(connection: Connection, backend: Backend, tables: IndexTables, descri
     quarantined = connection.scalar(
         select(func.count())
         .select_from(catalogue.quarantine_table)
-        .where(catalogue.quarantine_table.c.index_name == record.name)
+        .where(
+            catalogue.quarantine_table.c.index_name == record.name,
+            catalogue.quarantine_table.c.generation == record.generation,
+        )
     )
+    found = catalogue.generations(connection, record.name)
+    wanted = target(found)
     source = backend.describe(connection, options.table, options.schema)
+    rows = _count_rows(connection, tables) if source is not None else 0
     problems = _problems(connection, backend, tables, fill)
     if (problem := source_problem(backend, tables, source)) is not None:
         problems.append(problem)
@@ -76,15 +85,31 @@ def status(connection: Connection, backend: Backend, tables: IndexTables, descri
         state=record.state,
         inline=options.inline,
         generation=record.generation,
-        rows=_count_rows(connection, tables) if source is not None else 0,
+        rows=rows,
         indexed=connection.scalar(select(func.count()).select_from(stored)) or 0,
         queued=queued,
         oldest_queued=None if oldest is None else str(oldest),
         quarantined=quarantined or 0,
         groups=_groups(connection, backend, GroupTables(tables)),
         fill=fill,
+        change=None if wanted is None or wanted is found[0] else _change(connection, wanted, record, rows),
+        kept=tuple(other.generation for other in found[1:] if other is not wanted),
         problems=tuple(problems),
     )
+
+
+def _change(
+    connection: Connection, new: catalogue.IndexRecord, old: catalogue.IndexRecord, rows: int
+) -> dict[str, Any]:
+    stored = IndexTables(new).signatures
+    done = connection.scalar(select(func.count()).select_from(stored)) or 0
+    return {
+        "generation": new.generation,
+        "state": new.state,
+        "indexed": done,
+        "rows": rows,
+        "options": old.options.changes(new.options) or ["learned again"],
+    }
 
 
 def source_problem(backend: Backend, tables: IndexTables, source: Source | None) -> str | None:
@@ -124,11 +149,14 @@ def _problems(connection: Connection, backend: Backend, tables: IndexTables, fil
     record = tables.record
     if not record.ready:
         found.append("not filled yet: run `dbsim sync`")
+    elif record.wanted not in (None, record.generation):
+        found.append(f"generation {record.wanted} takes over when it is built: run `dbsim sync`")
     if record.options.triggers and (missing := backend.missing_triggers(connection, tables)):
         found.append(f"{len(missing)} triggers are missing, changes go unnoticed: run `dbsim sync`")
     if missing := backend.missing_surface(connection, tables):
         found.append(f"{len(missing)} views or functions for SQL are missing ({missing[0]}, …): run `dbsim sync`")
     for name, share in fill.items():
         if share > SATURATED:
-            found.append(f"the filters of {name!r} are {share:.0%} full, scores are coarse: create it with more bits")
+            what = f"the filters of {name!r} are {share:.0%} full, scores are coarse"
+            found.append(f"{what}: `dbsim alter` it to more bits")
     return found

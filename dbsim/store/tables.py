@@ -28,6 +28,14 @@ from dbsim.store.catalogue import IndexRecord
 from dbsim.store.identifiers import identifier
 
 
+def signatures_name(index: str, generation: int) -> str:
+    return identifier("dbsim", index) if generation == 1 else identifier("dbsim", index, f"g{generation}")
+
+
+def queue_name(index: str) -> str:
+    return identifier("dbsim", index, "queue")
+
+
 class PlainType(UserDefinedType[object]):
     """A type written as in the source table; values pass through as the driver gives them."""
 
@@ -60,22 +68,25 @@ class IndexTables:
 
     @cached_property
     def signatures(self) -> Table:
-        """dbsim_<index>: the source's primary key, fingerprint, one column per bucket key, bits and count a field."""
+        """dbsim_<index>: the source's primary key, fingerprint, one column per bucket key, bits and count a field.
+
+        A change of options builds generation 2 in dbsim_<index>_g2 beside it, and so on.
+        """
         options, names = self.record.options, self.names
         columns: list[Column[Any]] = [*self._key_columns(primary_key=True), Column(names.fingerprint, BigInteger)]
         columns += [Column(name, BigInteger) for name in names.keys]
         for field, bits, count in zip(options.fields, names.bits, names.counts, strict=True):
             columns.append(Column(bits, LargeBinary().with_variant(BIT(field.bits), "postgresql")))
             columns.append(Column(count, Integer, nullable=False))
-        return Table(identifier("dbsim", self.record.name), MetaData(), *columns)
+        return Table(signatures_name(self.record.name, self.record.generation), MetaData(), *columns)
 
     @cached_property
     def queue(self) -> Table:
-        """dbsim_<index>_queue: append-only; a row without a key asks for a comparison of everything.
+        """dbsim_<index>_queue: append-only, one for all generations; a row without a key asks to compare everything.
 
         SQLite numbers the rows; PostgreSQL does not, because a sequence would change the application's lastval().
         """
-        name = identifier("dbsim", self.record.name, "queue")
+        name = queue_name(self.record.name)
         now = text("CURRENT_TIMESTAMP")
         queued = Column(
             self.names.queued, Text().with_variant(TIMESTAMP(timezone=True), "postgresql"), server_default=now

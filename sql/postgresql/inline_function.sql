@@ -1,6 +1,7 @@
 -- Sign the changed rows in the transaction that changes them. Runs with its owner's rights, as the queue's function,
--- and falls back to the queue while the index is being filled, while a worker holds the gate (it waits for no lock),
--- for more rows or longer texts than an application should wait for, and for anything that goes wrong: it must not raise.
+-- and falls back to the queue while the index or a new generation of it is being filled, while a worker holds the gate
+-- (it waits for no lock), for more rows or longer texts than an application should wait for, and for anything that goes
+-- wrong: it must not raise.
 CREATE OR REPLACE FUNCTION {function}() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, {home}, pg_temp SET row_security = off AS {body}
 DECLARE
@@ -11,7 +12,7 @@ BEGIN
     IF to_regclass({queue_literal}) IS NULL OR to_regclass({catalogue_literal}) IS NULL THEN
         RETURN NULL;
     END IF;
-    IF (SELECT state = 'ready' FROM {catalogue} WHERE name = {index_literal})
+    IF (SELECT state = 'ready' AND wanted IS NULL FROM {catalogue} WHERE name = {index_literal})
         AND pg_try_advisory_xact_lock_shared({gate}) THEN
         BEGIN
             IF TG_OP = 'TRUNCATE' THEN

@@ -13,9 +13,12 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from sqlalchemy import text
+from alembic import command as alembic
+from alembic.config import Config
+from sqlalchemy import inspect, text
 
 import dbsim
+from tests.migration.harness import APP, driver
 
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 ARTICLES = [
@@ -83,6 +86,27 @@ def test_python_runs_as_written(shop: str, capsys: pytest.CaptureFixture[str]) -
     database.close()
     assert shown.startswith("2 0.")
     assert "The text" in shown
+
+
+def test_the_migration_runs_as_written(url: str, tmp_path: Path) -> None:
+    shutil.copytree(APP, tmp_path / "app", ignore=shutil.ignore_patterns("release_2*", "release_3*", "__pycache__"))
+    (migration,) = blocks("python migration")
+    (tmp_path / "app" / "migrations" / "versions" / "near_duplicates.py").write_text(migration)
+    config = Config(str(tmp_path / "app" / "alembic.ini"))
+    config.attributes["url"] = driver(url)
+    alembic.upgrade(config, "head")
+    database = dbsim.open(url)
+    with database.engine.begin() as connection:
+        for row in ARTICLES:
+            values = dict(zip("abcd", row, strict=True))
+            connection.execute(text("INSERT INTO articles (id, lang, title, body) VALUES (:a, :b, :c, :d)"), values)
+    index = database.index("articles")
+    index.sync()
+    assert index.search("The text\nof a new article")[0].key == 1
+    alembic.check(config)
+    alembic.downgrade(config, "release_1")
+    assert not [name for name in inspect(database.engine).get_table_names() if name.startswith("dbsim")]
+    database.close()
 
 
 def statements(language: str) -> list[str]:
@@ -153,4 +177,4 @@ def test_every_command_has_help(command: str) -> None:
 
 
 def test_readme_stays_short() -> None:
-    assert len(README.splitlines()) <= 170
+    assert len(README.splitlines()) <= 195

@@ -189,7 +189,7 @@ def test_creating_the_same_index_twice(database: dbsim.Database, shell: Command)
         with pytest.raises(IndexExists, match=r"^index 'a' exists with other options \(") as raised:
             database.create_index("a", **{**options, **change})
         assert sentence_ in str(raised.value)
-        assert str(raised.value).endswith(": drop it first with `dbsim drop`, or choose another name")
+        assert str(raised.value).endswith(": change it with `dbsim alter`, or choose another name")
     said = refused(shell, "create", url, "a", "--table", "articles", "--column", "body", "--threshold", "0.5")
     assert "threshold is 0.8, not 0.5" in said
     assert objects(database.engine) == before

@@ -50,7 +50,7 @@ def test_a_saturated_filter_is_named(database: dbsim.Database) -> None:
     index = database.create_index("articles", table="articles", columns="body", bits=64, **QUICK)
     index.sync()
     (problem,) = index.status().problems
-    assert problem == "the filters of 'body' are 99% full, scores are coarse: create it with more bits"
+    assert problem == "the filters of 'body' are 99% full, scores are coarse: `dbsim alter` it to more bits"
 
 
 def test_status_in_the_shell(database: dbsim.Database, shell: Command) -> None:

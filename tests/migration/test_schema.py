@@ -22,10 +22,11 @@ import dbsim
 import dbsim.migrate
 from dbsim.errors import DbsimError, InvalidOption
 from dbsim.store.catalogue import metadata
-from dbsim.store.versions import CURRENT, VERSIONS
+from dbsim.store.versions import VERSIONS, current
 from tests.integration.helpers import QUICK, articles, corpus, execute, fetch, objects
 
 ROOT = Path(__file__).parents[2]
+CURRENT = current()
 
 
 def schema(engine: Engine) -> list[tuple[Any, ...]]:
@@ -161,8 +162,7 @@ def test_downgrade_is_refused_while_there_are_indexes(empty: Engine) -> None:
     sentence = "the database still has the indexes one, two: drop them first with `dbsim drop`"
     with pytest.raises(DbsimError, match=f"^{sentence}$"):
         database.downgrade()
-    with pytest.raises(DbsimError, match=f"^{sentence}$"):
-        online(empty, dbsim.migrate.downgrade)
+    online(empty, dbsim.migrate.downgrade)  # an application's migration does not fail: the indexes may be another's
     assert schema(empty) == before
     execute(empty, "INSERT INTO articles VALUES (100, 'the application goes on')")
     assert database.index("one").sync().changed == 1
@@ -216,10 +216,10 @@ def test_a_whole_application_with_alembic(empty: Engine, tmp_path: Path) -> None
     index = database.create_index("articles", table="articles", columns="body", **QUICK)
     index.sync()
     command.downgrade(config, "a2")
-    with pytest.raises(DbsimError, match="still has the indexes articles"):
-        command.downgrade(config, "a1")
+    command.downgrade(config, "a1")  # leaves the tables to the index, which this application did not make
     assert index.status().problems == ()
     database.drop_index("articles")
+    command.upgrade(config, "a2")
     command.downgrade(config, "a1")
     assert not [one for one in objects(empty) if "dbsim" in str(one)]
     command.upgrade(config, "head")

@@ -3,7 +3,8 @@ SELECT i.name AS index_name, {table} AS source_table, i.state, i.generation,
        (SELECT count({fingerprint}) FROM {signatures}) AS indexed,
        (SELECT count(*) FROM {queue}) AS queued,
        (SELECT min({queued}) FROM {queue}) AS oldest_queued,
-       (SELECT count(*) FROM dbsim_quarantine q WHERE q.index_name = i.name) AS quarantined,
+       (SELECT count(*) FROM dbsim_quarantine q WHERE q.index_name = i.name
+        AND q.generation = i.generation) AS quarantined,
        NOT EXISTS (
            SELECT FROM unnest({triggers}) AS wanted, (
                SELECT to_regclass({source_literal}) AS relid

@@ -1,0 +1,132 @@
+"""Migrations as text: `dbsim sql` without a connection, `dbsim init-migration` for the application's own history."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from dataclasses import fields as fields_of
+from dataclasses import replace
+from io import StringIO
+from pathlib import Path
+from textwrap import indent
+
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.operations import Operations
+from alembic.script import ScriptDirectory
+from alembic.util import CommandError, rev_id
+from sqlalchemy import Connection, Engine
+
+from dbsim.errors import DbsimError
+from dbsim.migrate import operations
+from dbsim.options import Field, IndexOptions
+from dbsim.store import catalogue, schema, versions
+from dbsim.store.alter import generation_for
+from dbsim.store.backend import backend_named, backend_of
+from dbsim.store.catalogue import target
+from dbsim.store.create import find_source, resolved
+from dbsim.store.source import PrimaryKey
+from dbsim.store.transactions import read
+from dbsim.store.versions import BASE
+
+SKIPPED = {"name": None, "schema": None, "triggers": True}  # options whose default goes without saying
+
+
+def sql(dialect: str, since: str = BASE, to: str | None = None) -> str:
+    """The statements that raise (or lower) dbsim's tables from one version to another, in one transaction."""
+    backend_named(dialect)
+    to = to or versions.current()
+    out = StringIO()
+    settings = {"as_sql": True, "output_buffer": out, "literal_binds": True, "transactional_ddl": True}
+    context = MigrationContext.configure(dialect_name=dialect, opts=settings)
+    down = to == BASE or (since != BASE and to < since)
+    with context.begin_transaction():
+        (operations.downgrade if down else operations.upgrade)(Operations(context), to, since)
+    return out.getvalue()
+
+
+def init_migration(engine: Engine, asked: IndexOptions, config: str | Path = "alembic.ini") -> Path:
+    """Write the migration that creates the index, or changes it to these options, after the application's last one."""
+    plan = read(engine, backend_of(engine), lambda c: _plan(c, asked))
+    message, up, down = plan
+    try:
+        made = ScriptDirectory.from_config(_config(config)).generate_revision(
+            rev_id(),
+            message,
+            refresh=True,
+            imports="import dbsim.migrate\nfrom dbsim import Field, IndexOptions",
+            upgrades=indent(up, "    ").strip(),
+            downgrades=indent(down, "    ").strip(),
+        )
+    except CommandError as error:
+        raise DbsimError(f"Alembic cannot write the migration: {error}") from error
+    assert made is not None
+    return Path(made.path)
+
+
+def _config(path: str | Path) -> Config:
+    if not Path(path).is_file():
+        raise DbsimError(
+            f"there is no {str(path)!r}: run this where your application's alembic.ini is, or give --config"
+        )
+    return Config(str(path), cmd_opts=Namespace(quiet=True))
+
+
+def _plan(connection: Connection, asked: IndexOptions) -> tuple[str, str, str]:
+    """Message, upgrade and downgrade of the migration; everything left open is filled in from the database."""
+    backend = backend_of(connection)
+    source = find_source(connection, backend, asked.table, asked.schema)
+    source.require(asked.columns, backend.not_text, backend.not_key)
+    if source.table != asked.table:  # written as schema.table
+        asked = replace(asked, table=source.table, schema=source.schema)
+    options = resolved(connection, backend, asked, source)
+    key = source.primary_key
+    found = catalogue.generations(connection, asked.name) if schema.version(connection) is not None else []
+    if not found:
+        version, before = versions.current(), schema.version(connection)
+        up = [f'dbsim.migrate.upgrade(op, to="{version}")', _call("create_index", options, key)]
+        down = [f'dbsim.migrate.drop_index(op, "{options.name}")']
+        down += [f'dbsim.migrate.downgrade(op, to="{BASE}")'] if before is None else []
+        return f"near-duplicate index {options.name}", "\n".join(up), "\n".join(down)
+    options = replace(options, schema=options.schema or found[0].options.schema)
+    new, old = generation_for(found, options), target(found) or found[0]
+    if new.generation == old.generation:
+        raise DbsimError(f"index {options.name!r} has these options already: there is nothing to migrate")
+    up_call = _call("alter_index", new.options, key, new.generation)
+    return f"change index {options.name}", up_call, _call("alter_index", old.options, key, old.generation)
+
+
+def _call(function: str, options: IndexOptions, key: PrimaryKey, generation: int | None = None) -> str:
+    numbered = "" if generation is None else f"    generation={generation},\n"
+    types = ", ".join(f"{_text(name)}: {_text(type_)}" for name, type_ in key)
+    return (
+        f"dbsim.migrate.{function}(\n    op,\n{indent(_options(options), '    ')},\n"
+        f"{numbered}    primary_key={{{types}}},\n)"
+    )
+
+
+def _options(options: IndexOptions) -> str:
+    lines = [f"    fields=(\n{''.join(f'        {_field(field)},' + chr(10) for field in options.fields)}    ),"]
+    for option in fields_of(IndexOptions):
+        value = getattr(options, option.name)
+        if option.name != "fields" and (option.name == "name" or value != SKIPPED.get(option.name, ...)):
+            lines.append(f"    {option.name}={_value(value)},")
+    order = sorted(
+        lines, key=lambda line: [line.lstrip().startswith(name) for name in ("name=", "table=")], reverse=True
+    )
+    return "IndexOptions(\n" + "\n".join(order) + "\n)"
+
+
+def _field(field: Field) -> str:
+    given = [(option.name, getattr(field, option.name), option.default) for option in fields_of(Field)]
+    return "Field(" + ", ".join(f"{name}={_value(value)}" for name, value, default in given if value != default) + ")"
+
+
+def _value(value: object) -> str:
+    if isinstance(value, tuple):
+        return "(" + ", ".join(map(_value, value)) + ("," if len(value) == 1 else "") + ")"
+    return _text(value) if isinstance(value, str) else repr(value)
+
+
+def _text(value: str) -> str:
+    """A Python string in double quotes, as formatters want it."""
+    return '"' + repr("'" + value)[2:-1].replace('"', '\\"') + '"' if '"' not in value else repr(value)
