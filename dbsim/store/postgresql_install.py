@@ -21,7 +21,6 @@ from dbsim.store.postgresql_surface import (
     PostgreSQLSurface,
     drop_shared,
     drop_statements,
-    require_stable_text,
     shared_functions,
     shared_statements,
     source_text,
@@ -195,3 +194,14 @@ def wait_for_writers(engine: Engine) -> None:
             if time.monotonic() > deadline:
                 raise DatabaseUnavailable("long transactions are still writing: try again when they have finished")
             time.sleep(POLL)
+
+
+def require_stable_text(columns: dict[str, str], wanted: Sequence[str]) -> None:
+    """Inline signing needs columns whose text is the same in every session, whatever its DateStyle or time zone."""
+    for name in wanted:
+        type_ = columns[name].split("(")[0].split(" COLLATE ")[0]
+        if type_.startswith(("date", "time", "interval", "real", "double", "money")) or type_.endswith("[]"):
+            raise InvalidOption(
+                f"column {name!r} is of type {columns[name]}, whose text depends on settings of the session: "
+                "leave the index queued, or index a text column"
+            )

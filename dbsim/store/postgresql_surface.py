@@ -14,7 +14,6 @@ from typing import Any
 from sqlalchemy import literal_column
 from sqlalchemy.dialects.postgresql.base import PGDialect
 
-from dbsim.errors import InvalidOption
 from dbsim.options import Field
 from dbsim.resources import filled, sql, sql_names
 from dbsim.store.identifiers import dollar_quoted, dollar_tag, identifier, literal, quote
@@ -270,17 +269,6 @@ def drop_shared() -> list[str]:
         "DROP TYPE IF EXISTS dbsim_field",
         "DROP TABLE IF EXISTS dbsim_unicode, dbsim_donor, dbsim_constant",
     ]
-
-
-def require_stable_text(columns: dict[str, str], wanted: Sequence[str]) -> None:
-    """Inline signing needs columns whose text is the same in every session, whatever its DateStyle or time zone."""
-    for name in wanted:
-        type_ = columns[name].split("(")[0].split(" COLLATE ")[0]
-        if type_.startswith(("date", "time", "interval", "real", "double", "money")) or type_.endswith("[]"):
-            raise InvalidOption(
-                f"column {name!r} is of type {columns[name]}, whose text depends on settings of the session: "
-                "leave the index queued, or index a text column"
-            )
 
 
 def source_text(field: Field, alias: str) -> str:

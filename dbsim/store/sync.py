@@ -7,22 +7,22 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 from sqlalchemy import Connection, Engine, func, insert, select
 
-from dbsim.errors import DatabaseUnavailable, StatementRejected
+from dbsim.errors import StatementRejected
 from dbsim.hashing.signer import Signer
 from dbsim.store import catalogue, group_tables, models
 from dbsim.store.backend import Backend
 from dbsim.store.catalogue import target
 from dbsim.store.compare import Comparison
 from dbsim.store.create import show
-from dbsim.store.definition import drop_table, run
+from dbsim.store.definition import run
 from dbsim.store.filling import Filling, Progress
 from dbsim.store.group_tables import GroupTables
 from dbsim.store.refresh import refresh, rehearse
 from dbsim.store.rehearsal import Rehearsal
+from dbsim.store.retire import retire
 from dbsim.store.schema import alone
 from dbsim.store.status import source_problem
 from dbsim.store.tables import IndexTables
@@ -30,7 +30,6 @@ from dbsim.store.transactions import read, write
 
 KEEP = 600.0  # seconds a replaced generation stays, for searches that have begun and selectables built before
 GRACE = 5.0  # the same where nothing can keep it in step: inline indexes, which have no worker
-DROP_LOCK = "200ms"  # how long searches may queue behind a DROP TABLE
 
 
 @dataclass
@@ -228,28 +227,7 @@ class Worker:
 
     def tidy(self, keep: float | None = None) -> None:
         """Drop generations that are no longer needed; one that is still being read waits for the next run."""
-        keep = self.keep if keep is None else keep
-        for record in read(self.engine, self.backend, partial(self._not_needed, keep=keep)):
-            try:
-                write(self.engine, self.backend, partial(self._drop, generation=record.generation), patience=0)
-            except DatabaseUnavailable:
-                continue
-
-    def _not_needed(self, connection: Connection, keep: float) -> list[catalogue.IndexRecord]:
-        found = catalogue.generations(connection, self._name)
-        others = [record for record in found[1:] if record is not target(found)]
-        return [record for record in others if not record.ready or self._age(record) >= keep]
-
-    def _age(self, record: catalogue.IndexRecord) -> float:
-        return time.time() - (record.retired_at or 0)
-
-    def _drop(self, connection: Connection, generation: int) -> None:
-        self.backend.limit_lock_wait(connection, DROP_LOCK)
-        catalogue.generations(connection, self._name, lock=True)
-        for record in self._not_needed(connection, keep=0.0):
-            if record.generation == generation:
-                run(connection, [drop_table(IndexTables(record).signatures.name)])
-                catalogue.remove_generation(connection, record)
+        retire(self.engine, self.backend, self._name, self.keep if keep is None else keep)
 
     # ── queue ──
     def drain(self) -> int:

@@ -67,7 +67,7 @@ def test_status_in_the_shell(database: dbsim.Database, shell: Command) -> None:
     for part in (
         f"{table} (body)",
         "minhash@1, 4 keys of 2 rows",
-        "pairs from 0.7 with recall 0.95",
+        "pairs from jaccard 0.7 with recall 0.95",
         "ready, 8 of 9 rows indexed",
         "filling, 0 of 9 rows indexed",
         "1, oldest ",

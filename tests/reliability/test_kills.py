@@ -112,7 +112,7 @@ def test_create_killed_at_every_statement(url: str, database: dbsim.Database) ->
 
     kills = killed_everywhere(url, database, lambda opened, _: drop(opened), create_index, again, DDL_STEP)
     print(f"\ncreate: {kills} kills, one at every {DDL_STEP}. statement, 0 unequal")
-    assert kills > 5
+    assert kills > 3
 
 
 def test_drop_killed_at_every_statement(url: str, database: dbsim.Database) -> None:

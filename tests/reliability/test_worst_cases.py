@@ -105,7 +105,7 @@ def test_huge_text(url: str, database: dbsim.Database, kind: str) -> None:
     """A text of megabytes is a row like any other, beside its neighbours."""
     text = HUGE[kind](size(2_000_000, 100_000_000))
     with Application(url) as app:
-        load(app, [(1, sentence(1)), (2, text), (3, sentence(3))])
+        load(app, [(1, sentence(1)), (2, text), (3, sentence(6))])
         index = database.create_index("articles", table="articles", fields=[FIELD], rows=ROWS, keys=KEYS)
         index.sync()
         assert_equal_to_scratch(index)

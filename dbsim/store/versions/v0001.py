@@ -10,6 +10,11 @@ from alembic.operations import Operations
 
 
 def upgrade(op: Operations) -> None:
+    _create_catalogue(op)
+    _create_contents(op)
+
+
+def _create_catalogue(op: Operations) -> None:
     text, integer = sa.Text, sa.Integer
     op.create_table(
         "dbsim_index",
@@ -46,6 +51,10 @@ def upgrade(op: Operations) -> None:
         sa.Column("reason", text, nullable=False),
         if_not_exists=True,
     )
+
+
+def _create_contents(op: Operations) -> None:
+    text, integer = sa.Text, sa.Integer
     op.create_table(
         "dbsim_document",
         sa.Column("id", sa.BigInteger().with_variant(sa.Integer, "sqlite"), primary_key=True),
