@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from dbsim.resources import filled, sql
@@ -42,7 +43,7 @@ def parts(tables: IndexTables) -> dict[str, Any]:
         "index_literal": literal(name),
         "channel_literal": literal(channel(name)),
         "key": ", ".join(quote(column) for column in key),
-        "key_array": "ARRAY[" + ", ".join(literal(column) for column in key) + "]::name[]",
+        "key_types": _key_types(queue, key),
         "key_count": str(len(key)),
     }
     found["queue_changes"] = filled(sql("postgresql", "queue_changes"), found)
@@ -74,6 +75,17 @@ def drop_triggers(name: str) -> list[str]:
     """The function, and with it the triggers that call it."""
     drop = _execute(f"DROP FUNCTION IF EXISTS {_function(name)}() CASCADE")
     return [_patiently(f"IF home IS NOT NULL THEN\n    {drop}\nEND IF;")]
+
+
+def _key_types(queue: str, key: Sequence[str]) -> str:
+    """(name, type, length) of every key column of the queue, to be read by the server when it makes the function."""
+    columns = ", ".join(literal(column) for column in key)
+    return (
+        f"{PLACE}(SELECT string_agg(format('(%L::name, to_regtype(%L)::oid, %s)', a.attname, "
+        "quote_ident(n.nspname) || '.' || quote_ident(t.typname), a.atttypmod), ', ') "
+        "FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid JOIN pg_namespace n ON n.oid = t.typnamespace "
+        f"WHERE a.attrelid = to_regclass(home || {literal('.' + queue)}) AND a.attname IN ({columns})){PLACE}"
+    )
 
 
 def _function(name: str) -> str:

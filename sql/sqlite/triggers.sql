@@ -3,7 +3,8 @@ CREATE TRIGGER {insert_trigger} AFTER INSERT ON {source} BEGIN
     INSERT INTO {queue} ({key}) VALUES ({new_key});
 END;
 CREATE TRIGGER {update_trigger} AFTER UPDATE ON {source} BEGIN
-    INSERT INTO {queue} ({key}) SELECT {old_key} UNION SELECT {new_key};
+    INSERT INTO {queue} ({key}) VALUES ({new_key});
+    INSERT INTO {queue} ({key}) SELECT {old_key} WHERE ({old_key}) IS NOT ({new_key});
 END;
 CREATE TRIGGER {delete_trigger} AFTER DELETE ON {source} BEGIN
     INSERT INTO {queue} ({key}) VALUES ({old_key});

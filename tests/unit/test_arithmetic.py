@@ -94,13 +94,13 @@ def test_the_block_size_does_not_matter(rows: list[list[int]], values: list[int]
 
 @given(st.lists(st.sampled_from([0, 1, PRIME]) | st.integers(0, PRIME), min_size=1, max_size=32))
 def test_partial_reduction_stays_in_a_bigint_and_gives_the_same(lanes: list[int]) -> None:
-    for multiplier in arithmetic.MULTIPLIERS.ravel().tolist():
+    for multiplier in arithmetic.MULTIPLIERS:
         expected = polynomial_by_modulo(lanes, multiplier)
         assert polynomial_by_partial_reduction(lanes, multiplier) == expected
 
 
 def test_the_largest_lanes_stay_in_a_bigint() -> None:
-    for multiplier in arithmetic.MULTIPLIERS.ravel().tolist():
+    for multiplier in arithmetic.MULTIPLIERS:
         assert 2**32 * multiplier + PRIME < BIGINT  # whatever the hashes
         for size in range(1, 33):
             assert polynomial_by_partial_reduction([PRIME] * size, multiplier) == 0
