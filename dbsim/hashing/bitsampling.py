@@ -41,6 +41,10 @@ class BitSampling(Family):
         if not (1 <= self.levels <= 64 and 8 <= self.buckets <= 1 << 16 and self.buckets % 8 == 0):
             raise ValueError("unary codes have 8 to 65536 buckets, a multiple of 8, and 1 to 64 levels")
 
+    @property
+    def portable(self) -> bool:
+        return self.of == "filter"
+
     def collision(self, similarity: float) -> float:
         return similarity
 

@@ -29,6 +29,11 @@ class Family:
     nearest: ClassVar[bool] = False  # looked up by neighbourhood in key order, so that no threshold is needed
     max_rows: ClassVar[int] = MAX_ROWS
 
+    @property
+    def portable(self) -> bool:
+        """Whether keys follow from text and settings alone, so that a function in sql/ may make them."""
+        return not self.learns
+
     def settled(self, threshold: float) -> Family:
         """This family with open settings filled in; what is stored with the index."""
         return self

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from sqlalchemy import Connection
 
-from dbsim.hashing.bitsampling import sample_positions
+from dbsim.hashing.bitsampling import BitSampling, sample_positions
 from dbsim.hashing.fingerprint import random_primes
+from dbsim.hashing.fuzzy import Fuzzy
 from dbsim.hashing.minhash import donor_order, field_order
-from dbsim.hashing.rabin_minhash import primes
+from dbsim.hashing.rabin_minhash import RabinMinHash, primes
 from dbsim.options import IndexOptions
 from dbsim.store.catalogue import IndexRecord
 from dbsim.text.normalise import UNICODE_VERSION, Replaced, replaced_ranges
 
+Constant = tuple[list[int], list[float]]
 UNICODE_MARK = f"unicode {UNICODE_VERSION}"
 
 
@@ -23,8 +25,8 @@ def fill(connection: Connection, record: IndexRecord) -> None:
     options = record.options
     _fill_unicode(connection)
     _set(connection, record.name, "primes", list(random_primes(record.secret)))
-    for name, numbers in _of_family(options).items():
-        _set(connection, record.name, name, numbers)
+    for name, (numbers, reals) in _of_family(options).items():
+        _set(connection, record.name, name, numbers, reals)
     if options.family == "minhash@1":
         _fill_donors(connection, options.plan.positions)
     if len(options.fields) > 1:
@@ -32,16 +34,27 @@ def fill(connection: Connection, record: IndexRecord) -> None:
         _set(connection, record.name, "choices", order.ravel().tolist())
 
 
-def _of_family(options: IndexOptions) -> dict[str, list[int]]:
+def _of_family(options: IndexOptions) -> dict[str, Constant]:
     """Numbers that only one family's function reads."""
-    positions = options.plan.positions
-    if options.family == "rabin-minhash@1":
-        return {"sketch": list(primes(positions))}
-    if options.family == "bitsampling@1":
-        return {
-            "sample": [place for field in options.fields for place in sample_positions(positions, field.bits).tolist()]
-        }
+    positions, family = options.plan.positions, options.hashing
+    if isinstance(family, RabinMinHash):
+        return {"sketch": (list(primes(positions)), [])}
+    if isinstance(family, BitSampling):
+        places = [place for field in options.fields for place in sample_positions(positions, field.bits).tolist()]
+        return {"sample": (places, [])}
+    if isinstance(family, Fuzzy) and family.portable:
+        return _of_fuzzy(family) | {"weights": ([], [field.weight for field in options.fields])}
     return {}
+
+
+def _of_fuzzy(family: Fuzzy) -> dict[str, Constant]:
+    model = family.division()
+    settings = [family.prefix, family.intervals, int(family.deviation == "absolute"), family.digits]
+    return {
+        "settings": (settings, []),
+        "classes": (model["classes"].tolist(), model["masses"].tolist()),
+        "borders": ([], [border for borders in family.borders for border in borders.tolist()]),
+    }
 
 
 def forget(connection: Connection, name: str) -> None:
@@ -53,11 +66,11 @@ def filled(connection: Connection, name: str) -> bool:
     return bool(connection.exec_driver_sql(statement, (name, UNICODE_MARK)).scalar_one() == 2)
 
 
-def _set(connection: Connection, index: str, name: str, numbers: list[int]) -> None:
+def _set(connection: Connection, index: str, name: str, numbers: list[int], reals: Sequence[float] = ()) -> None:
     connection.exec_driver_sql(
-        "INSERT INTO dbsim_constant VALUES (%s, %s, %s::bigint[]) "
-        "ON CONFLICT (index_name, name) DO UPDATE SET numbers = excluded.numbers",
-        (index, name, numbers),
+        "INSERT INTO dbsim_constant VALUES (%s, %s, %s::bigint[], %s::float8[]) "
+        "ON CONFLICT (index_name, name) DO UPDATE SET numbers = excluded.numbers, reals = excluded.reals",
+        (index, name, numbers, list(reals)),
     )
 
 

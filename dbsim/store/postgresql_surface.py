@@ -14,6 +14,7 @@ from typing import Any
 from sqlalchemy import literal_column
 from sqlalchemy.dialects.postgresql.base import PGDialect
 
+from dbsim.hashing.families import family_of
 from dbsim.options import Field
 from dbsim.resources import filled, sql, sql_names
 from dbsim.store.identifiers import dollar_quoted, dollar_tag, identifier, literal, quote
@@ -49,9 +50,9 @@ def shared_functions() -> list[str]:
 
 
 def family_function(family: str) -> str | None:
-    """The function that makes a family's keys in SQL; None when the family has no file."""
+    """The function that makes a family's keys in SQL; None when it has no file or learns from the table."""
     base = family.split(":")[0]
-    if ":" in family or f"families/{base}" not in sql_names("postgresql", "families"):
+    if not family_of(family).portable or f"families/{base}" not in sql_names("postgresql", "families"):
         return None
     return f"dbsim_{base.replace('@', '_').replace('-', '_')}_keys"
 

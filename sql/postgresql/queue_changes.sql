@@ -1,5 +1,5 @@
 -- Part of the trigger functions: the primary keys of the changed rows, or of the whole table, into the queue.
--- The key's names and types are those of the queue when the function was made; a join to read them costs 7 µs a write.
+-- The key's names and types are those of the queue when the function was made; a join to read them costs some microseconds a write.
 IF TG_OP = 'TRUNCATE' OR (
     SELECT count(*) FROM pg_attribute
     WHERE attrelid = TG_RELID AND (attname, atttypid, atttypmod) IN ({key_types})

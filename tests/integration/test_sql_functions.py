@@ -36,12 +36,15 @@ FIELDS = {
         Field(columns=("born",), unit="characters", size=2, bits=64, weight=0.2, normaliser="digits"),
     ],
 }
-KINDS: dict[str, tuple[str, str, int]] = {  # index → fields, family, rows per key
+KINDS: dict[str, tuple[str, str, int]] = {  # index → fields, family, rows per key (0: they follow from the family)
     **{name: (name, "minhash", 3) for name in FIELDS},
     "rabin": ("words", "rabin-minhash", 3),
     "rabin_mixed": ("mixed", "rabin-minhash", 2),
     "sampled": ("letters", "bitsampling", 20),
     "sampled_mixed": ("mixed", "bitsampling", 130),
+    "fuzzy": ("words", "fuzzy:expected=english", 0),
+    "fuzzy_signed": ("letters", "fuzzy:expected=german:prefix=1:classes=0:deviation=signed:schemes=1:drop=xy", 0),
+    "fuzzy_mixed": ("mixed", "fuzzy:expected=german:classes=90:intervals=2", 0),
 }
 # every plane, whatever Hypothesis likes best, and what a normaliser stumbles over
 CHARACTERS = st.one_of(
@@ -75,9 +78,8 @@ def signing_database(server: str, options: str) -> Iterator[dbsim.Database]:
     with database.engine.begin() as connection:
         connection.execute(text("CREATE TABLE texts (id INTEGER PRIMARY KEY, body TEXT, title TEXT, born TEXT)"))
     for index, (fields, family, rows) in KINDS.items():
-        database.create_index(
-            index, table="texts", fields=FIELDS[fields], family=family, secret=SECRET, rows=rows, keys=8
-        )
+        plan = {"rows": rows, "keys": 8} if rows else {}
+        database.create_index(index, table="texts", fields=FIELDS[fields], family=family, secret=SECRET, **plan)
     yield database
     database.close()
     with psycopg.connect(server, autocommit=True) as connection:
@@ -97,7 +99,10 @@ def signed_in_sql(database: dbsim.Database, index: dbsim.Index, texts: Sequence[
 
 def signed_in_python(index: dbsim.Index, texts: Sequence[str]) -> list[tuple[Any, ...]]:
     columns = [list(texts)] * len(index.options.fields)
-    rows = index.options.signer(SECRET).sign(columns).as_tuples()
+    signer = index.options.signer(SECRET)
+    if signer.model is None:  # of a language, so that there is nothing to learn for the keys
+        signer.model = signer.family.division()
+    rows = signer.sign(columns).as_tuples()
     return [
         tuple(f"{int.from_bytes(value):0{8 * len(value)}b}" if isinstance(value, bytes) else value for value in row)
         for row in rows

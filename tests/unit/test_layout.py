@@ -84,3 +84,10 @@ def test_functions_are_short(module: Path) -> None:
 def test_modules_say_what_they_are_for(module: Path) -> None:
     text = module.read_text("utf-8")
     assert not text.strip() or ast.get_docstring(ast.parse(text))
+
+
+def test_statements_are_ascii() -> None:
+    """A database of another encoding takes them whatever it can store."""
+    found = sorted((ROOT / "sql").rglob("*.sql"))
+    assert len(found) > 20
+    assert [path.name for path in found if not path.read_text("utf-8").isascii()] == []

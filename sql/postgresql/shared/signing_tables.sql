@@ -9,7 +9,8 @@ CREATE TABLE IF NOT EXISTS dbsim_unicode (
 CREATE TABLE IF NOT EXISTS dbsim_donor (
     positions integer NOT NULL, part integer NOT NULL, donors integer[] NOT NULL, PRIMARY KEY (positions, part)
 );
--- dbsim_constant: numbers of one index, such as the prime of its fingerprints.
+-- dbsim_constant: numbers of one index, such as the primes of its fingerprints, or the expected shares of a language.
 CREATE TABLE IF NOT EXISTS dbsim_constant (
-    index_name text NOT NULL, name text NOT NULL, numbers bigint[] NOT NULL, PRIMARY KEY (index_name, name)
+    index_name text NOT NULL, name text NOT NULL, numbers bigint[] NOT NULL, reals float8[] NOT NULL,
+    PRIMARY KEY (index_name, name)
 );
