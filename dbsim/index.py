@@ -85,8 +85,13 @@ class Index:
     # ── in step ──
     def sync(self, *, reconcile: bool = False, progress: Progress = _quiet) -> SyncReport:
         """Bring the index, and the groups if they are stored, up to date; `reconcile` compares every row."""
+        before = self._deduplication(progress).stored()
         report = self.worker(progress).run(compare=reconcile)
-        self._deduplication(progress).keep_up()
+        deduplication = self._deduplication(progress)
+        if before is not None and report.switched and _has_pairs(self.options):
+            deduplication.anew(before)  # a change of generation drops them
+        else:
+            deduplication.keep_up()
         return report
 
     def refit(self) -> None:
@@ -353,10 +358,14 @@ class Index:
         return found
 
     def _pair_threshold(self, threshold: float | None) -> float:
-        family = self.options.hashing
-        if family.measure != "jaccard" or family.nearest:
+        if not _has_pairs(self.options):
             raise InvalidOption(
                 f"pairs and groups need a family of buckets that compares sets, not {self.options.family!r}: "
                 "create an index with family minhash"
             )
         return bounds_of(self.options, threshold, 1, 1, 0, verify=False).threshold
+
+
+def _has_pairs(options: IndexOptions) -> bool:
+    """Whether pairs and groups can be stored: rows are compared as sets, in buckets."""
+    return options.hashing.measure == "jaccard" and not options.hashing.nearest

@@ -57,22 +57,31 @@ class Deduplication:
         Incremental(self.place).run()
         return self.state()
 
+    def stored(self) -> State | None:
+        """What is stored and finished, if anything is."""
+        if not read(self.place.engine, self.place.backend, self._exist):
+            return None
+        state = self.state()
+        return state if state.paired else None
+
     def keep_up(self) -> int:
         """After a sync: work its changes into what is stored, if anything is; returns how many."""
-        if not read(self.place.engine, self.place.backend, self._exist):
+        state = self.stored()
+        if state is None:
             return 0
-        state = self.state()
-        if not state.paired:
-            return 0
-        if self._pending() > FULL_FROM:
-            noted = self._pending()
-            pairs = PairOptions.from_json(state.pairing)
-            if state.generation:
-                self.groups(GroupOptions.from_json(state.grouping), pairs)
-            else:
-                self.pairs(pairs)
-            return noted
-        return Incremental(self.place).run()
+        noted = self._pending()
+        if noted <= FULL_FROM:
+            return Incremental(self.place).run()
+        self.anew(state)
+        return noted
+
+    def anew(self, before: State) -> None:
+        """Pairs, and groups if there were any, of the whole index, made as they were made before."""
+        pairs = PairOptions.from_json(before.pairing)
+        if before.generation:
+            self.groups(GroupOptions.from_json(before.grouping), pairs)
+        else:
+            self.pairs(pairs)
 
     def state(self) -> State:
         return read(self.place.engine, self.place.backend, lambda c: group_state.load(c, self.place.groups))

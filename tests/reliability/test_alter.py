@@ -298,13 +298,19 @@ def test_an_inline_index_changes_too(new_postgres: str, monkeypatch: pytest.Monk
 def test_groups_and_views_follow(database: dbsim.Database, make: Callable[[int], dbsim.Index]) -> None:
     index = make(60)
     count = text("SELECT count(*) FROM dbsim_articles_pairs")
-    index.duplicates()
+    assert len(index.duplicates(by="components", threshold=0.7))
     with database.engine.connect() as connection:
         few = connection.scalar(count) or 0
     alter(database)
-    index.sync()
-    assert index.status().groups is None
+    assert database.index("articles").sync().switched
     with database.engine.connect() as connection:
         assert (connection.scalar(count) or 0) > few
+        stored = connection.execute(text("SELECT * FROM dbsim_articles_groups ORDER BY id")).all()
+    made = index.status().groups
+    index.pairs(verify=True)  # other pairs, so that the groups are made again
+    again = index.duplicates(by="components", threshold=0.7)
+    with database.engine.connect() as connection:
+        assert connection.execute(text("SELECT * FROM dbsim_articles_groups ORDER BY id")).all() == stored != []
+    assert made == len(again) > 0
     assert len(list(database.index("articles").duplicates())) == 12
     assert index.status().problems == ()
