@@ -20,6 +20,7 @@ from dbsim.store.backend import Backend, backend_named
 from dbsim.store.create import drop_in, find_source, new_record, require_free, resolved, same_exists
 from dbsim.store.definition import TableHook, alter_statements, create_statements, drop_statements, run
 from dbsim.store.source import PrimaryKey, Source
+from dbsim.store.tables import IndexTables
 from dbsim.store.versions import BASE
 
 OFFLINE_GENERATIONS = range(1, 10)  # which of them exist cannot be asked without a connection
@@ -137,7 +138,11 @@ def _generation(
     if not found:
         raise UnknownName("index", options.name, catalogue.names(connection))
     options = replace(options, schema=options.schema or found[0].options.schema)
-    return generation_for(found, resolved(connection, backend, options, _source(connection, backend, options)), number)
+    source = _source(connection, backend, options)
+    record = generation_for(found, resolved(connection, backend, options, source), number)
+    if record.options.inline:
+        backend.require_inline(connection, IndexTables(record), source)
+    return record
 
 
 def _source(connection: Connection, backend: Backend, options: IndexOptions) -> Source:

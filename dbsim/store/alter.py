@@ -13,6 +13,7 @@ from dbsim.store import catalogue
 from dbsim.store.backend import Backend
 from dbsim.store.create import find_source, resolved
 from dbsim.store.definition import TableHook, alter_statements, run
+from dbsim.store.tables import IndexTables
 from dbsim.store.transactions import read, write
 
 
@@ -27,6 +28,8 @@ def alter(
     def work(connection: Connection) -> catalogue.IndexRecord:
         catalogue.load(connection, asked.name)
         record = generation_for(catalogue.generations(connection, asked.name, lock=True), options)
+        if record.options.inline:
+            backend.require_inline(connection, IndexTables(record), source)
         run(connection, alter_statements(backend, record, after_create_table))
         return record
 

@@ -54,7 +54,9 @@ class PostgreSQLInstall:
     def require_inline(self, connection: Connection, tables: IndexTables, source: Source) -> None:
         reason = why_not_in_sql(tables, encoding(connection))
         if reason:
-            raise InvalidOption(f"an inline index signs in SQL, but {reason}: leave it queued and sync")
+            raise InvalidOption(
+                f"an inline index signs in SQL, but {reason}: keep it queued (`dbsim inline --off`) and sync"
+            )
         require_stable_text(source.columns, tables.record.options.columns)
 
     def create_surface(self, connection: Connection, tables: IndexTables) -> None:

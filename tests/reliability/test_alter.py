@@ -6,14 +6,18 @@ import random
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import count
 
 import numpy as np
 import pytest
+from alembic.migration import MigrationContext
+from alembic.operations import Operations
 from sqlalchemy import Connection, inspect, text
 
 import dbsim
-from dbsim.errors import UnknownName
+import dbsim.migrate
+from dbsim.errors import InvalidOption, UnknownName
 from dbsim.store.compare import Comparison
 from dbsim.store.transactions import read
 from tests.conftest import SECRET
@@ -278,6 +282,11 @@ def test_an_inline_index_changes_too(new_postgres: str, monkeypatch: pytest.Monk
         "articles", table="articles", columns="body", words=1, bits=256, inline=True, secret=SECRET
     )
     index.sync()
+    with pytest.raises(InvalidOption, match="family 'hyperplane@1' has no SQL functions"):
+        database.alter_index("articles", family="hyperplane")
+    options = replace(index.options, family="hyperplane@1", rows=0, keys=0)
+    with pytest.raises(InvalidOption, match="no SQL functions"), database.engine.begin() as connection:
+        dbsim.migrate.alter_index(Operations(MigrationContext.configure(connection)), options)
     alter(database)
     with database.engine.begin() as connection:
         row = {"id": 3, "body": body(3, 1)}
