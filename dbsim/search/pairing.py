@@ -83,6 +83,7 @@ class Pairing:
         start = 0
         if state.reached is not None:
             start = int(np.searchsorted(collection.fingerprints, state.reached, side="right"))
+        self.place.progress("comparing", start, len(collection))
         candidates = Candidates(collection, self.options.limits)
         lowest = max(self.options.threshold - MARGIN, 0.0) if self.options.verify else self.options.threshold
         compared = lambda done, total: self.place.progress("comparing", done, total)  # noqa: E731
