@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import difflib
+import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,7 +29,9 @@ def run(out: Console, progress: Progress) -> None:
     _command(out, f"dbsim import {path} articles.jsonl --table articles", f"{rows} texts, English and German")
     _command(out, f"dbsim upgrade {path}", f"dbsim's tables at version {database.upgrade()}")
     index = database.create_index("articles", table="articles", columns=["title", "body"])
-    plan = f"{index.options.keys} keys of {index.options.rows} rows: pairs from 0.7 with recall 0.95"
+    options = index.options
+    found = f"pairs from {options.threshold:g} with recall {options.recall:g}"
+    plan = f"{options.keys} keys of {options.rows} rows: {found}"
     _command(out, f"dbsim create {path} articles --table articles --column title --column body", plan)
     report = index.sync(progress=progress)
     _command(out, f"dbsim sync {path} articles", f"{report.filled} rows signed")
@@ -42,8 +46,9 @@ def run(out: Console, progress: Progress) -> None:
         out.print(marked(first, second))
         out.print()
     out.print("Go on with:")
+    program = "dbsim" if shutil.which("dbsim") else sys.argv[0]  # as it was called, when the venv is not activated
     for command in (f"similar {path} articles {others[0][0]}", f'search {path} articles "…" --json', f"status {path}"):
-        out.print(f"  dbsim {command}", markup=False)
+        out.print(f"  {program} {command}", markup=False)
 
 
 def near_duplicates(index: Index, rows: int) -> Iterator[tuple[int, int, float]]:

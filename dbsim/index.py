@@ -88,7 +88,7 @@ class Index:
         before = self._deduplication(progress).stored()
         report = self.worker(progress).run(compare=reconcile)
         deduplication = self._deduplication(progress)
-        if before is not None and report.switched and _has_pairs(self.options):
+        if before is not None and report.switched and self.options.hashing.estimated:
             deduplication.anew(before)  # a change of generation drops them
         else:
             deduplication.keep_up()
@@ -358,14 +358,9 @@ class Index:
         return found
 
     def _pair_threshold(self, threshold: float | None) -> float:
-        if not _has_pairs(self.options):
+        if not self.options.hashing.estimated:
             raise InvalidOption(
                 f"pairs and groups need a family of buckets that compares sets, not {self.options.family!r}: "
                 "create an index with family minhash"
             )
         return bounds_of(self.options, threshold, 1, 1, 0, verify=False).threshold
-
-
-def _has_pairs(options: IndexOptions) -> bool:
-    """Whether pairs and groups can be stored: rows are compared as sets, in buckets."""
-    return options.hashing.measure == "jaccard" and not options.hashing.nearest

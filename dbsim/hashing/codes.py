@@ -7,6 +7,7 @@ them.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations
@@ -60,9 +61,9 @@ class Code(Family):
     def _possible(self, within: int) -> bool:
         return len(ball(self.bits // self.pieces, within // self.pieces, LARGEST_BALL)) <= LARGEST_BALL
 
+    @abstractmethod
     def code(self, documents: Documents, model: Model) -> NDArray[np.int64]:
         """documents × bits of 0 and 1."""
-        raise NotImplementedError
 
     def keys(self, documents: Documents, plan: Plan, model: Model) -> Keys:
         return bit_keys(self.code(documents, model).reshape(-1, plan.rows)).reshape(-1, plan.keys)

@@ -6,6 +6,7 @@ Each family shows the four steps of similarity hashing (seed 000, §3.1): quanti
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -20,7 +21,7 @@ Model = dict[str, NDArray[Any]]
 
 
 @dataclass(frozen=True)
-class Family:
+class Family(ABC):
     """The parts with a default suit a family that learns nothing and finds equal keys only."""
 
     measure: ClassVar[str]  # what `threshold` means: "jaccard", "cosine", "l1", "l2", "lhalf" or "hamming"
@@ -33,6 +34,11 @@ class Family:
     def portable(self) -> bool:
         """Whether keys follow from text and settings alone, so that a function in sql/ may make them."""
         return not self.learns
+
+    @property
+    def estimated(self) -> bool:
+        """Whether filters estimate its measure for rows found in buckets: what views and stored pairs need."""
+        return self.measure == "jaccard" and not self.nearest
 
     def settled(self, threshold: float) -> Family:
         """This family with open settings filled in; what is stored with the index."""
@@ -62,9 +68,9 @@ class Family:
         """Learn from a sample of the table; a ValueError says what the sample lacks."""
         return {}
 
+    @abstractmethod
     def keys(self, documents: Documents, plan: Plan, model: Model) -> Keys:
         """documents × plan.keys; the values of documents without any feature are not used."""
-        raise NotImplementedError
 
     def probes(self, documents: Documents, plan: Plan, model: Model, count: int) -> Keys:
         """documents × plan.keys × (1 + count): the key and its most likely neighbours, for multi-probe look-up."""
@@ -79,6 +85,6 @@ class Family:
         """Hamming distance of all keys together that a candidate may have at most; None without a limit."""
         return None
 
+    @abstractmethod
     def similarity(self, left: Documents, right: Documents, model: Model) -> NDArray[np.float64]:
         """left × right: the exact measure."""
-        raise NotImplementedError

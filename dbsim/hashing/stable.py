@@ -10,6 +10,7 @@ numbers is symmetric, ½-stable as well, and makes the formula true.
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
@@ -53,16 +54,17 @@ class Stable(Family):
             return self
         return replace(self, width=max(round(SEGMENTS * self.distance(threshold), 4), 0.001))
 
+    @abstractmethod
     def distance(self, similarity: float) -> float:
         """Of vectors of length one, from the similarity in `measures`."""
-        raise NotImplementedError
 
+    @abstractmethod
     def density(self, x: float) -> float:
         """Of the family's symmetric α-stable number, at x ≥ 0."""
-        raise NotImplementedError
 
+    @abstractmethod
     def draw(self, first: Numbers, second: Numbers) -> tuple[Numbers, ...]:
-        raise NotImplementedError
+        """α-stable numbers from hashes."""
 
     def collision(self, similarity: float) -> float:
         distance = self.distance(similarity)
@@ -87,8 +89,9 @@ class Stable(Family):
         filled = (np.diff(a.indptr) > 0)[:, None] & (np.diff(b.indptr) > 0)[None, :]
         return np.where(filled, self.compare(a, b), 0.0)
 
+    @abstractmethod
     def compare(self, left: csr_array, right: csr_array) -> NDArray[np.float64]:
-        raise NotImplementedError
+        """left × right: the similarity, from 0 to 1."""
 
     def _positions(self, documents: Documents, plan: Plan, model: Model) -> NDArray[np.float64]:
         """(a·d + c)/u, c a fixed random share of a segment for each position."""

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from dbsim.hashing.families import family_of
 from dbsim.options import Field, IndexOptions
 from dbsim.store.identifiers import identifier, literal, quote
 from dbsim.store.tables import IndexTables
@@ -28,8 +27,7 @@ class Surface:
     @property
     def threshold(self) -> float:
         """The lowest score to show; of other measures than Jaccard the filters know nothing, so every pair is shown."""
-        family = family_of(self.options.family)
-        return self.options.threshold if family.measure == "jaccard" and not family.nearest else 0.0
+        return self.options.threshold if self.options.hashing.estimated else 0.0
 
     def name(self, part: str) -> str:
         return identifier("dbsim", self.tables.record.name, part)

@@ -79,6 +79,9 @@ def test_a_lost_key_loses_the_triggers_not_the_writes(tmp_path: Path) -> None:
         with dbsim.migrate.suspended(op, "articles"), op.batch_alter_table("articles") as batch:
             batch.alter_column("id", new_column_name="number")
         connection.execute(text("INSERT INTO articles VALUES (2, 'still possible')"))
+        assert connection.execute(text("SELECT number FROM articles")).scalars().all() == [2]
+        triggers = text("SELECT count(*) FROM sqlite_master WHERE type = 'trigger'")
+        assert connection.scalar(triggers) == 0
     database.close()
 
 
