@@ -10,18 +10,18 @@ from sqlalchemy import Engine, create_engine, event, make_url
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import ArgumentError
 
+from dbsim.engines.backend import backend_of
+from dbsim.engines.transactions import read, write
 from dbsim.errors import DbsimError, InvalidOption, UnknownName, suggest
 from dbsim.importing import load
 from dbsim.index import Index
+from dbsim.lifecycle import schema as own_schema
+from dbsim.lifecycle.alter import alter, changed
+from dbsim.lifecycle.create import create, drop
+from dbsim.lifecycle.statements import TableHook
 from dbsim.options import Field, IndexOptions, fields_from
-from dbsim.store import catalogue
-from dbsim.store import schema as own_schema
-from dbsim.store.alter import alter, changed
-from dbsim.store.backend import backend_of
-from dbsim.store.create import create, drop
-from dbsim.store.definition import TableHook
-from dbsim.store.filling import Progress
-from dbsim.store.transactions import read, write
+from dbsim.sync.fill import Progress
+from dbsim.tables import catalogue
 
 SCHEMES = ("sqlite", "postgresql", "postgres", "postgresql+psycopg")
 FIRST_CONTACT = 2.0  # seconds of retries before a server that cannot be reached is reported

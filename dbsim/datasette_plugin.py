@@ -9,7 +9,7 @@ import sqlite3
 
 from datasette import hookimpl
 
-from dbsim.store.sqlite import register
+from dbsim.engines.sqlite.backend import register
 
 
 @hookimpl  # type: ignore[untyped-decorator,unused-ignore]

@@ -13,10 +13,10 @@ from sqlalchemy import BigInteger, Boolean, Column, Connection, Double, Integer,
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.schema import CreateTable
 
+from dbsim.engines.backend import Backend
 from dbsim.errors import InvalidOption, UnknownName
-from dbsim.store.backend import Backend
-from dbsim.store.catalogue import document_table
-from dbsim.store.create import find_source
+from dbsim.lifecycle.create import find_source
+from dbsim.tables.catalogue import document_table
 
 Record = dict[str, Any]
 BATCH = 1000

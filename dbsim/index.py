@@ -8,33 +8,35 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, Subquery
 
+from dbsim.dedupe.keep import Ranking
+from dbsim.dedupe.kernels.buckets import Limits
+from dbsim.dedupe.options import GroupOptions, PairOptions
+from dbsim.dedupe.resolve import Resolution, Resolver
+from dbsim.dedupe.results import Duplicates, Pairs
+from dbsim.dedupe.run import Deduplication, limited
+from dbsim.dedupe.store_pairs import Workplace
+from dbsim.engines.backend import Backend
+from dbsim.engines.transactions import persistently, read
 from dbsim.errors import InvalidOption
+from dbsim.evaluate.tune import TuneReport, Tuning
 from dbsim.hashing.signer import Signer
+from dbsim.lifecycle import status
+from dbsim.lifecycle.inline import set_inline
+from dbsim.lifecycle.statements import TableHook
 from dbsim.options import IndexOptions, describe_columns
-from dbsim.search.bounds import MAX_CANDIDATES, Text, bounds_of, by_field
-from dbsim.search.buckets import Limits
-from dbsim.search.candidates import Where
-from dbsim.search.current import Current
-from dbsim.search.dedupe import Deduplication, limited
-from dbsim.search.dedupe_options import GroupOptions, PairOptions
-from dbsim.search.duplicates import Duplicates, Pairs
-from dbsim.search.engine import SearchEngine
 from dbsim.search.explain import Explanation
-from dbsim.search.keep import Ranking
-from dbsim.search.pairing import Workplace
-from dbsim.search.resolve import Resolution, Resolver
+from dbsim.search.generation import Current
+from dbsim.search.limits import MAX_CANDIDATES, Text, bounds_of, by_field
 from dbsim.search.results import Results
-from dbsim.search.tune import TuneReport, Tuning
-from dbsim.store import catalogue, models, status
-from dbsim.store.backend import Backend
-from dbsim.store.compare import Comparison, Differences
-from dbsim.store.definition import TableHook
-from dbsim.store.filling import Progress
-from dbsim.store.inline import set_inline
-from dbsim.store.source import Key
-from dbsim.store.sync import SyncReport, Worker
-from dbsim.store.tables import IndexTables
-from dbsim.store.transactions import persistently, read
+from dbsim.search.searcher import SearchEngine
+from dbsim.search.statements import Where
+from dbsim.sync import models
+from dbsim.sync.compare import Comparison, Differences
+from dbsim.sync.fill import Progress
+from dbsim.sync.worker import SyncReport, Worker
+from dbsim.tables import catalogue
+from dbsim.tables.index_tables import IndexTables
+from dbsim.tables.source import Key
 
 _quiet: Progress = lambda stage, done, total: None  # noqa: E731
 

@@ -3,7 +3,7 @@
 from alembic import context
 from sqlalchemy import engine_from_config, pool
 
-from dbsim.store.catalogue import metadata
+from dbsim.tables.catalogue import metadata
 
 config = context.config
 options = {"target_metadata": metadata, "version_table": "dbsim_version", "transaction_per_migration": True}

@@ -11,9 +11,9 @@ from rich.text import Text
 
 from dbsim.cli.common import database_argument, err, index_argument, json_option, opened, out, print_json, progress_bar
 from dbsim.errors import InvalidOption
-from dbsim.hashing.families import family_names, family_of
+from dbsim.hashing.families.registry import family_names, family_of
 from dbsim.options import Field, describe_columns
-from dbsim.store.source import public_key
+from dbsim.tables.source import public_key
 
 FIELD_OPTIONS = {"words", "characters", "normaliser", "bits"}
 

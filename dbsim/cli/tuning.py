@@ -8,7 +8,7 @@ import click
 from rich.table import Table
 
 from dbsim.cli.common import database_argument, index_argument, json_option, opened, out, print_json, progress_bar
-from dbsim.search.tune import TuneReport
+from dbsim.evaluate.tune import TuneReport
 
 
 @click.command()

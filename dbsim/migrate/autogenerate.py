@@ -10,10 +10,10 @@ from alembic import context
 from alembic.migration import MigrationContext
 from sqlalchemy import Connection, inspect
 
-from dbsim.store import catalogue
-from dbsim.store.identifiers import LIMIT
-from dbsim.store.postgresql_surface import shared_functions
-from dbsim.store.versions import VERSION_TABLE
+from dbsim.engines.postgresql.views import shared_functions
+from dbsim.tables import catalogue
+from dbsim.tables.names import LIMIT
+from dbsim.tables.versions import VERSION_TABLE
 
 NameFilter = Callable[[str | None, Any, Mapping[str, Any]], bool]
 SHARED = ("dbsim_status", "dbsim_unicode", "dbsim_donor", "dbsim_constant")  # made with the first index

@@ -12,14 +12,15 @@ from alembic.operations import Operations
 from sqlalchemy import Connection, Engine, inspect
 from sqlalchemy.exc import DBAPIError
 
+from dbsim.engines.backend import Backend, backend_named, backend_of
 from dbsim.errors import DatabaseUnavailable, InvalidOption
+from dbsim.lifecycle import schema
+from dbsim.lifecycle.create import new_record
 from dbsim.migrate.operations import emit, offline
 from dbsim.options import IndexOptions
-from dbsim.store import catalogue, schema
-from dbsim.store.backend import Backend, backend_named, backend_of
-from dbsim.store.create import new_record
-from dbsim.store.identifiers import quote
-from dbsim.store.tables import IndexTables
+from dbsim.tables import catalogue
+from dbsim.tables.index_tables import IndexTables
+from dbsim.tables.names import quote
 
 LOCK = "hashtext('dbsim deploy')"
 PATIENCE = 600.0  # seconds that a deploy waits for another one

@@ -12,16 +12,17 @@ from dataclasses import replace
 from alembic.operations import Operations
 from sqlalchemy import Connection, inspect
 
+from dbsim.engines.backend import Backend, backend_named
 from dbsim.errors import InvalidOption, UnknownName
+from dbsim.lifecycle import schema
+from dbsim.lifecycle.alter import generation_for
+from dbsim.lifecycle.create import drop_in, find_source, new_record, require_free, resolved, same_exists
+from dbsim.lifecycle.statements import TableHook, alter_statements, create_statements, drop_statements, run
 from dbsim.options import IndexOptions
-from dbsim.store import catalogue, schema, versions
-from dbsim.store.alter import generation_for
-from dbsim.store.backend import Backend, backend_named
-from dbsim.store.create import drop_in, find_source, new_record, require_free, resolved, same_exists
-from dbsim.store.definition import TableHook, alter_statements, create_statements, drop_statements, run
-from dbsim.store.source import PrimaryKey, Source
-from dbsim.store.tables import IndexTables
-from dbsim.store.versions import BASE
+from dbsim.tables import catalogue, versions
+from dbsim.tables.index_tables import IndexTables
+from dbsim.tables.source import PrimaryKey, Source
+from dbsim.tables.versions import BASE
 
 OFFLINE_GENERATIONS = range(1, 10)  # which of them exist cannot be asked without a connection
 OPTIONS = ("table", "family", "threshold", "recall", "rows", "keys", "triggers")

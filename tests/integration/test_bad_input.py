@@ -18,6 +18,7 @@ from alembic.operations import Operations
 from sqlalchemy import Engine, make_url
 
 import dbsim
+from dbsim.engines import transactions
 from dbsim.errors import (
     DatabaseUnavailable,
     DbsimError,
@@ -29,7 +30,6 @@ from dbsim.errors import (
     UnknownKey,
     UnknownName,
 )
-from dbsim.store import transactions
 from tests.integration.helpers import QUICK, Command, articles, corpus, execute, objects, sentence
 
 

@@ -22,8 +22,8 @@ import dbsim.migrate
 from dbsim import Field, IndexOptions
 from dbsim.cli import main
 from dbsim.errors import InvalidOption, SchemaOutdated
-from dbsim.store import catalogue, versions
-from dbsim.store.schema import operations
+from dbsim.lifecycle.schema import operations
+from dbsim.tables import catalogue, versions
 from tests.migration.harness import APP, apply_script, deploy, driver, dump
 
 FIELD = Field(columns=("title", "body"), unit="words", size=3, bits=256)

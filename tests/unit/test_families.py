@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from dbsim.errors import InvalidOption
-from dbsim.hashing.families import FAMILIES, described, family_names, family_of
+from dbsim.hashing.families.registry import FAMILIES, described, family_names, family_of
 from dbsim.hashing.keys import LIMIT_KEYS, Plan, bit_keys, bucket_plan
 from dbsim.hashing.signer import FieldPlan
 from dbsim.options import Field, IndexOptions

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from dbsim.hashing.families import FAMILIES, resolve
+from dbsim.hashing.families.minhash import MinHash, signature
+from dbsim.hashing.families.registry import FAMILIES, resolve
 from dbsim.hashing.keys import LIMIT_KEYS, MAX_KEYS, MAX_ROWS, Plan, band, choose_plan
-from dbsim.hashing.minhash import MinHash, signature
 from dbsim.text.features import Features
 from tests.unit.test_arithmetic import combine_by_integers
 from tests.unit.test_minhash import features_of_rows, keys_of, random_pairs, union_and_common

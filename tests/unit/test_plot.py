@@ -7,9 +7,9 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from dbsim.hashing.families import family_of
-from dbsim.plot import Series, svg, terminal
-from dbsim.search.tune import Tuning, edit
+from dbsim.evaluate.tune import Tuning, edit
+from dbsim.hashing.families.registry import family_of
+from dbsim.report.plot import Series, svg, terminal
 from tests.unit.family_helpers import PLAN_FOR_TUNING, pairs, signer
 
 SERIES = [Series("a <curve>", [(0.0, 0.0), (1.0, 1.0)]), Series("points", [(0.5, 0.5), (2.0, -1.0)], line=False)]

@@ -1,0 +1,100 @@
+"""Read rows of the host's table in batches of bounded size: Connection → Iterator[Texts]."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from sqlalchemy import BindParameter, ColumnElement, Connection, Select, Table, bindparam, select, tuple_
+
+from dbsim.engines.backend import Backend
+from dbsim.tables.index_tables import IndexTables
+from dbsim.tables.source import Key, Texts, Unindexable
+
+TEXT_LIMIT = 4_000_000  # characters held at once, whatever the number of rows
+
+
+def key_columns(table: Table, tables: IndexTables) -> list[ColumnElement[Any]]:
+    return [table.c[name] for name in tables.key_names]
+
+
+def among(columns: Sequence[ColumnElement[Any]], keys: Sequence[Key]) -> ColumnElement[bool]:
+    """primary key IN (…)"""
+    # a parameter with a name of its own: SQLAlchemy would make one from the column's, which may contain a bracket
+    if len(columns) == 1:
+        values = [key[0] for key in keys]
+        return columns[0].in_(bindparam("dbsim_keys", values, columns[0].type, unique=True, expanding=True))
+    return tuple_(*columns).in_(bindparam("dbsim_keys", keys, unique=True, expanding=True))
+
+
+def after(columns: Sequence[ColumnElement[Any]], key: Key) -> ColumnElement[bool]:
+    """primary key > key"""
+    return columns[0] > _value(columns[0], key[0]) if len(columns) == 1 else tuple_(*columns) > key
+
+
+def up_to(columns: Sequence[ColumnElement[Any]], key: Key) -> ColumnElement[bool]:
+    """primary key ≤ key"""
+    return columns[0] <= _value(columns[0], key[0]) if len(columns) == 1 else tuple_(*columns) <= key
+
+
+def _value(column: ColumnElement[Any], value: Any) -> BindParameter[Any]:
+    """As a parameter, also a boolean, which SQLAlchemy would not compare by size."""
+    return bindparam("dbsim_key", value, column.type, unique=True)
+
+
+def chunks(keys: Iterable[Key], size: int) -> Iterator[list[Key]]:
+    """Distinct keys in pieces; a row without a complete key cannot be looked up and is left out."""
+    distinct = [key for key in dict.fromkeys(keys) if None not in key]
+    for start in range(0, len(distinct), size):
+        yield distinct[start : start + size]
+
+
+def source_rows(backend: Backend, tables: IndexTables) -> Select[Any]:
+    """SELECT primary key, texts FROM the host's table."""
+    source = tables.source
+    expressions = [e for name in tables.record.options.columns for e in backend.text_expressions(source.c[name])]
+    return select(*key_columns(source, tables), *(e.label(f"dbsim_{i}") for i, e in enumerate(expressions)))
+
+
+def texts(
+    connection: Connection, backend: Backend, tables: IndexTables, query: Select[Any], *, stream: bool = True
+) -> Iterator[Texts]:
+    """The rows of a query made from `source_rows`, a bounded amount of text at a time.
+
+    `stream` needs a transaction on PostgreSQL (a cursor on the server); without it the driver holds all rows.
+    """
+    fields = [_places(backend, tables, field.columns) for field in tables.record.options.fields]
+    width = len(tables.key_names)
+    batch, size = _empty(len(fields)), 0
+    if stream:
+        query = query.execution_options(yield_per=backend.read_batch)
+    with connection.execute(query) as rows:  # closed also when the connection is lost on the way
+        for row in rows:
+            values = tuple(row)
+            key = values[:width]
+            try:
+                found = ["\n".join(backend.read_text(values[place]) for place in places) for places in fields]
+            except Unindexable as failure:
+                found = [""] * len(fields)
+                batch.failures[key] = str(failure)
+            batch.keys.append(key)
+            for column, text in zip(batch.columns, found, strict=True):
+                column.append(text)
+                size += len(text)
+            if size > TEXT_LIMIT:
+                yield batch
+                batch, size = _empty(len(fields)), 0
+    if batch.keys:
+        yield batch
+
+
+def _places(backend: Backend, tables: IndexTables, columns: Sequence[str]) -> list[slice]:
+    """Where the expressions of a field's columns stand in a row."""
+    step = len(backend.text_expressions(next(iter(tables.source.c))))
+    start = len(tables.key_names)
+    order = tables.record.options.columns
+    return [slice(start + order.index(name) * step, start + (order.index(name) + 1) * step) for name in columns]
+
+
+def _empty(fields: int) -> Texts:
+    return Texts([], [[] for _ in range(fields)])
