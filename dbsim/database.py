@@ -6,26 +6,23 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Engine, create_engine, event, make_url
-from sqlalchemy.engine import URL
-from sqlalchemy.exc import ArgumentError
+from sqlalchemy import Engine, event
 
-from dbsim.engines.backend import backend_of
+from dbsim.engines.execute import TableHook
+from dbsim.engines.registry import backend_of
 from dbsim.engines.transactions import read, write
-from dbsim.errors import DbsimError, InvalidOption, UnknownName, suggest
+from dbsim.engines.urls import engine_for, shown
+from dbsim.errors import DbsimError, InvalidOption
 from dbsim.importing import load
 from dbsim.index import Index
 from dbsim.lifecycle import schema as own_schema
 from dbsim.lifecycle.alter import alter, changed
 from dbsim.lifecycle.create import create, drop
-from dbsim.lifecycle.statements import TableHook
 from dbsim.options import Field, IndexOptions, fields_from
-from dbsim.sync.fill import Progress
+from dbsim.progress import Progress
 from dbsim.tables import catalogue
 
-SCHEMES = ("sqlite", "postgresql", "postgres", "postgresql+psycopg")
 FIRST_CONTACT = 2.0  # seconds of retries before a server that cannot be reached is reported
-BUSY_SECONDS = 30  # how long SQLite waits for another writer before dbsim's own retries begin
 
 
 def open(target: str | Path | Engine, *, create: bool = False, after_create_table: TableHook | None = None) -> Database:
@@ -34,34 +31,7 @@ def open(target: str | Path | Engine, *, create: bool = False, after_create_tabl
         return Database(target, after_create_table)
     if not isinstance(target, str | Path):
         raise DbsimError(f"open takes a URL, a SQLite path or a SQLAlchemy Engine, not {type(target).__name__}")
-    url = _url(str(target))
-    if url.get_backend_name() == "sqlite":
-        path = Path(url.database or ":memory:")
-        if not create and str(path) != ":memory:" and "uri" not in url.query and not path.exists():
-            near = [str(other) for other in path.parent.glob("*") if other.is_file()]
-            raise UnknownName("database file", str(path), near)
-        engine = create_engine(url, connect_args={"timeout": BUSY_SECONDS})
-    else:
-        engine = create_engine(url, pool_pre_ping=False)
-    return Database(engine, after_create_table)
-
-
-def _url(target: str) -> URL:
-    if not target:
-        raise DbsimError("name a database: a SQLite path, or a URL such as postgresql://user@host/name")
-    if "://" not in target:
-        return URL.create("sqlite", database=target)
-    scheme = target.split("://")[0]
-    if scheme not in SCHEMES:
-        hint = suggest(scheme, ("sqlite", "postgresql"))
-        raise DbsimError(f"{scheme!r} is not a database that dbsim knows{hint}")
-    try:
-        url = make_url(target)
-    except (ArgumentError, ValueError) as error:
-        raise DbsimError(
-            "the database URL cannot be read: write postgresql://user@host/name or sqlite:///path"
-        ) from error
-    return url.set(drivername="postgresql+psycopg") if url.get_backend_name().startswith("postgres") else url
+    return Database(engine_for(str(target), create=create), after_create_table)
 
 
 class Database:
@@ -81,8 +51,7 @@ class Database:
 
     @property
     def url(self) -> str:
-        url = self.engine.url
-        return url.database or "" if url.get_backend_name() == "sqlite" else url.render_as_string(hide_password=True)
+        return shown(self.engine)
 
     # ── schema ──
     def upgrade(self, to: str | None = None) -> str:

@@ -16,14 +16,15 @@ from dbsim.dedupe.results import Duplicates, Pairs
 from dbsim.dedupe.run import Deduplication, limited
 from dbsim.dedupe.store_pairs import Workplace
 from dbsim.engines.backend import Backend
+from dbsim.engines.execute import TableHook
 from dbsim.engines.transactions import persistently, read
 from dbsim.errors import InvalidOption
 from dbsim.evaluate.tune import TuneReport, Tuning
 from dbsim.hashing.signer import Signer
 from dbsim.lifecycle import status
 from dbsim.lifecycle.inline import set_inline
-from dbsim.lifecycle.statements import TableHook
 from dbsim.options import IndexOptions, describe_columns
+from dbsim.progress import Progress, quiet
 from dbsim.search.explain import Explanation
 from dbsim.search.generation import Current
 from dbsim.search.limits import MAX_CANDIDATES, Text, bounds_of, by_field
@@ -32,13 +33,10 @@ from dbsim.search.searcher import SearchEngine
 from dbsim.search.statements import Where
 from dbsim.sync import models
 from dbsim.sync.compare import Comparison, Differences
-from dbsim.sync.fill import Progress
 from dbsim.sync.worker import SyncReport, Worker
 from dbsim.tables import catalogue
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.source import Key
-
-_quiet: Progress = lambda stage, done, total: None  # noqa: E731
 
 
 class Index:
@@ -85,7 +83,7 @@ class Index:
         return self._tables.key_names
 
     # ── in step ──
-    def sync(self, *, reconcile: bool = False, progress: Progress = _quiet) -> SyncReport:
+    def sync(self, *, reconcile: bool = False, progress: Progress = quiet) -> SyncReport:
         """Bring the index, and the groups if they are stored, up to date; `reconcile` compares every row."""
         before = self._deduplication(progress).stored()
         report = self.worker(progress).run(compare=reconcile)
@@ -102,7 +100,7 @@ class Index:
         models.refit(self._engine, self._backend, self._tables, self._signer, self._after_create_table)
 
     def follow(
-        self, *, stop: Callable[[], bool] = lambda: False, poll: float = 5.0, progress: Progress = _quiet
+        self, *, stop: Callable[[], bool] = lambda: False, poll: float = 5.0, progress: Progress = quiet
     ) -> None:
         """Keep up until `stop()`; PostgreSQL wakes it at once, otherwise it looks after `poll` seconds at most."""
         self.sync(progress=progress)
@@ -110,16 +108,16 @@ class Index:
             persistently(self._backend, lambda: self._backend.wait(self._engine, self._tables, poll))
             self.sync(progress=progress)
 
-    def set_inline(self, on: bool = True, *, progress: Progress = _quiet) -> SyncReport:
+    def set_inline(self, on: bool = True, *, progress: Progress = quiet) -> SyncReport:
         """PostgreSQL: sign in the writing transaction (True) or through the queue (False), then bring up to date."""
         set_inline(self._engine, self._backend, self.name, on)
         self._current.look()
         return self.sync(progress=progress)
 
-    def worker(self, progress: Progress = _quiet) -> Worker:
+    def worker(self, progress: Progress = quiet) -> Worker:
         return Worker(self._engine, self._backend, self._tables, self._signer, progress)
 
-    def check(self, *, sample: int | None = None, repair: bool = False, progress: Progress = _quiet) -> Differences:
+    def check(self, *, sample: int | None = None, repair: bool = False, progress: Progress = quiet) -> Differences:
         """Recompute signatures and compare, all rows or a sample; rows still in the queue are not differences."""
         if sample is not None and sample < 1:
             raise InvalidOption(f"a sample of {sample} rows is not possible: use 1 or more")
@@ -153,7 +151,7 @@ class Index:
         recall: float | None = None,
         sample: int = 2000,
         probes: int = 0,
-        progress: Progress = _quiet,
+        progress: Progress = quiet,
     ) -> TuneReport:
         """Measure recall, rows ranked and cost of a grid of settings on a sample of the table."""
         texts, rows = read(
@@ -277,7 +275,7 @@ class Index:
         threshold: float | None = None,
         verify: bool = False,
         limits: Limits | None = None,
-        progress: Progress = _quiet,
+        progress: Progress = quiet,
     ) -> Pairs:
         """All pairs of near-duplicate rows; `verify` compares the texts themselves, so that the score is exact."""
         wanted = self._pair_threshold(threshold)
@@ -292,7 +290,7 @@ class Index:
         threshold: float | None = None,
         verify: bool = False,
         limits: Limits | None = None,
-        progress: Progress = _quiet,
+        progress: Progress = quiet,
     ) -> Duplicates:
         """Groups of near-duplicate rows, stored in dbsim_<index>_groups and kept up to date by `sync` from then on.
 
@@ -334,7 +332,7 @@ class Index:
         return read(self._engine, self._backend, lambda c: self._ranking(keep).kept(c, groups))
 
     def _ranking(self, keep: str) -> Ranking:
-        return Ranking(self._deduplication(_quiet).place, keep)
+        return Ranking(self._deduplication(quiet).place, keep)
 
     def _deduplication(self, progress: Progress) -> Deduplication:
         search = self._current.look()

@@ -9,6 +9,7 @@ import click
 import dbsim.migrate
 from dbsim.cli.common import database_argument, index_argument, opened
 from dbsim.cli.indexes import index_options, table_option, take_fields
+from dbsim.engines.registry import BACKENDS
 from dbsim.errors import SchemaOutdated
 from dbsim.options import IndexOptions
 
@@ -41,7 +42,7 @@ def downgrade(db: str, to: str) -> None:
 
 
 @click.command()
-@click.option("--dialect", type=click.Choice(["sqlite", "postgresql"]), required=True, help="For which database.")
+@click.option("--dialect", type=click.Choice(list(BACKENDS)), required=True, help="For which database.")
 @click.option("--from", "since", metavar="VERSION", default="base", show_default=True, help="What is there already.")
 @click.option("--to", metavar="VERSION", help="What is wanted; a lower version removes.  [default: this dbsim's]")
 def sql(dialect: str, since: str, to: str | None) -> None:

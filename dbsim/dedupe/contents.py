@@ -12,10 +12,10 @@ from sqlalchemy import Connection, Engine, Select, func, or_, select, tuple_
 
 from dbsim.engines.backend import Backend
 from dbsim.engines.signature_rows import Numbers, json_numbers
-from dbsim.engines.source_rows import key_columns
 from dbsim.engines.transactions import read
 from dbsim.tables.group_tables import GroupTables
 from dbsim.tables.index_tables import IndexTables
+from dbsim.tables.key_conditions import key_columns
 from dbsim.tables.source import Key
 
 PAGE = 20_000  # edges read at once

@@ -10,8 +10,8 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, func, literal_co
 from sqlalchemy.exc import DBAPIError
 
 from dbsim.dedupe.store_pairs import Workplace
-from dbsim.engines.source_rows import key_columns
 from dbsim.errors import InvalidOption
+from dbsim.tables.key_conditions import key_columns
 from dbsim.tables.names import quote
 from dbsim.tables.source import Key
 

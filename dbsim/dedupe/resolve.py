@@ -30,9 +30,9 @@ from sqlalchemy import (
 from sqlalchemy.types import NullType
 
 from dbsim.dedupe.keep import Ranking
+from dbsim.engines.execute import run
 from dbsim.engines.transactions import read, write
 from dbsim.errors import DbsimError, IndexBehind, InvalidOption, NoPrimaryKey, UnknownName
-from dbsim.lifecycle.statements import run
 from dbsim.tables import catalogue, group_state
 from dbsim.tables.index_tables import PlainType
 from dbsim.tables.names import raw_sql

@@ -13,10 +13,10 @@ from sqlalchemy import Connection, func, select
 from dbsim.dedupe.contents import Edges, edge_pages, firsts
 from dbsim.dedupe.kernels.pairs import Limited
 from dbsim.dedupe.store_pairs import Workplace
-from dbsim.engines.source_rows import after, key_columns
 from dbsim.engines.transactions import read
 from dbsim.search.results import Hit
 from dbsim.tables import group_state
+from dbsim.tables.key_conditions import after, key_columns
 from dbsim.tables.source import Key, public_key
 
 PAGE = 5_000  # rows of the index, or groups, read at once

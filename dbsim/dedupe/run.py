@@ -13,10 +13,11 @@ from dbsim.dedupe.options import GroupOptions, PairOptions
 from dbsim.dedupe.store_groups import Regrouping
 from dbsim.dedupe.store_pairs import Pairing, Workplace
 from dbsim.dedupe.update import Incremental
+from dbsim.engines.execute import TableHook
 from dbsim.engines.transactions import read, write
 from dbsim.errors import DbsimError
-from dbsim.lifecycle.statements import TableHook
-from dbsim.tables import catalogue, group_state, group_tables
+from dbsim.lifecycle import groups as stored_groups
+from dbsim.tables import catalogue, group_state
 from dbsim.tables.group_state import State
 
 FULL_FROM = 50_000  # changes: with more of them a run over the whole index is faster
@@ -96,10 +97,10 @@ class Deduplication:
         return self.state()
 
     def _exist(self, connection: Connection) -> bool:
-        return group_tables.exist(connection, self.place.backend, self.place.groups)
+        return stored_groups.exist(connection, self.place.backend, self.place.groups)
 
     def _create(self, connection: Connection) -> None:
-        group_tables.create(connection, self.place.backend, self.place.groups, self.after_create_table)
+        stored_groups.create(connection, self.place.backend, self.place.groups, self.after_create_table)
 
     def _outdated(self, state: State, asked: PairOptions) -> bool:
         if not state.paired or not PairOptions.from_json(state.pairing).serves(asked):

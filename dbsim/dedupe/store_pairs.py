@@ -23,12 +23,12 @@ from dbsim.dedupe.verify import MARGIN, Verifier
 from dbsim.engines.backend import Backend
 from dbsim.engines.transactions import PATIENCE, persistently, write
 from dbsim.hashing.signer import Signatures, Signer
+from dbsim.progress import Progress, quiet
 from dbsim.tables import group_state
 from dbsim.tables.group_state import State
 from dbsim.tables.group_tables import GroupTables
 from dbsim.tables.index_tables import IndexTables
 
-Progress = Callable[[str, int, int], None]  # stage, done, total
 BATCH = 20_000  # edges written in one transaction
 
 
@@ -40,7 +40,7 @@ class Workplace:
     backend: Backend
     tables: IndexTables
     signer: Signer
-    progress: Progress = lambda stage, done, total: None
+    progress: Progress = quiet
     token: str = field(default_factory=lambda: secrets.token_hex(8))  # names the run in the state row
     groups: GroupTables = field(init=False)
     verifier: Verifier = field(init=False)

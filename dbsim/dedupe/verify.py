@@ -13,10 +13,11 @@ from sqlalchemy import Connection, Engine
 from dbsim.dedupe.contents import firsts
 from dbsim.engines.backend import Backend
 from dbsim.engines.signature_rows import Numbers
-from dbsim.engines.source_rows import among, chunks, key_columns, source_rows, texts
+from dbsim.engines.source_rows import source_rows, texts
 from dbsim.engines.transactions import read
 from dbsim.hashing.signer import Signer
 from dbsim.tables.index_tables import IndexTables
+from dbsim.tables.key_conditions import among, chunks, key_columns
 from dbsim.tables.source import Key
 from dbsim.text.features import Features
 

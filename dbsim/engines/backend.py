@@ -1,9 +1,9 @@
-"""What differs between the two engines, as one interface; sqlite.py and postgresql.py implement it."""
+"""What differs between the engines, as one interface; sqlite/ and postgresql/ implement it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
+from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 from sqlalchemy import ColumnElement, Connection, Dialect, Engine, FromClause, Table
@@ -13,7 +13,6 @@ from dbsim.hashing.signer import Signatures
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.source import Key, Source
 
-DRIVERS = {"sqlite": "pysqlite", "postgresql": "psycopg"}
 GONE = (
     "a table or column is not there ({}): check the condition; "
     "if the indexed table has changed, drop the index and create it again"
@@ -36,6 +35,7 @@ class Backend(Protocol):
     errors: tuple[type[Exception], ...]  # of the database: SQLAlchemy's, and the driver's own where it is used directly
     errors_abort: bool  # whether an error spoils the transaction it happens in
     writers_wait: bool  # whether the application's writes wait while dbsim writes
+    rebuilds_tables: bool  # whether a migration changes a table by making it anew, which loses its triggers
 
     # ── the host's table ──
     def describe(self, connection: Connection, table: str, schema: str | None) -> Source | None:
@@ -119,6 +119,12 @@ class Backend(Protocol):
     def snapshot(self, connection: Connection) -> None:
         """Let the statements of a reading transaction all see the same moment; before the first of them."""
 
+    def alone(self, connection: Connection) -> None:
+        """One migration of dbsim's at a time, to the end of the transaction."""
+
+    def exclusively(self, connection: Connection, patience: float) -> AbstractContextManager[None]:
+        """One deploy at a time, around everything that is done with the connection."""
+
     def limit_lock_wait(self, connection: Connection, wait: str) -> None:
         """For the rest of the transaction."""
 
@@ -175,33 +181,3 @@ class Backend(Protocol):
 
     def json_rows(self, parameter: str, integers: Sequence[str], texts: Sequence[str]) -> FromClause:
         """The objects of a JSON array, bound as `parameter`, as rows with these columns."""
-
-
-def backend_of(engine: Engine | Connection) -> Backend:
-    """The implementation for an engine's dialect."""
-    dialect = engine.dialect
-    found = backend_named(dialect.name)
-    if dialect.driver != DRIVERS[dialect.name]:
-        driver = DRIVERS[dialect.name]
-        raise DbsimError(
-            f"dbsim works with the driver {driver}, not with {dialect.driver}: "
-            f"give it an engine of its own, create_engine('{dialect.name}+{driver}://…')"
-        )
-    return found
-
-
-def backend_named(dialect: str) -> Backend:
-    """The implementation by the dialect's name."""
-    known = _backends()
-    if dialect not in known:
-        raise DbsimError(f"dbsim works on SQLite and PostgreSQL, not on {dialect}")
-    return known[dialect]
-
-
-@cache
-def _backends() -> dict[str, Backend]:
-    """One object each, so that opening the same engine again finds its listener there."""
-    from dbsim.engines.postgresql.backend import PostgreSQL
-    from dbsim.engines.sqlite.backend import SQLite
-
-    return {"sqlite": SQLite(), "postgresql": PostgreSQL()}

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, Engine, Select, func, select
 
 from dbsim.engines.backend import Backend
-from dbsim.engines.source_rows import after, key_columns
 from dbsim.engines.transactions import read
 from dbsim.hashing.bloom import Filters
 from dbsim.hashing.signer import Signatures
 from dbsim.tables.index_tables import IndexTables
+from dbsim.tables.key_conditions import after, key_columns
 from dbsim.tables.source import Key
 
 Numbers = NDArray[np.int64]

@@ -2,51 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sqlalchemy import BindParameter, ColumnElement, Connection, Select, Table, bindparam, select, tuple_
+from sqlalchemy import Connection, Select, select
 
 from dbsim.engines.backend import Backend
 from dbsim.tables.index_tables import IndexTables
-from dbsim.tables.source import Key, Texts, Unindexable
+from dbsim.tables.key_conditions import key_columns
+from dbsim.tables.source import Texts, Unindexable
 
 TEXT_LIMIT = 4_000_000  # characters held at once, whatever the number of rows
-
-
-def key_columns(table: Table, tables: IndexTables) -> list[ColumnElement[Any]]:
-    return [table.c[name] for name in tables.key_names]
-
-
-def among(columns: Sequence[ColumnElement[Any]], keys: Sequence[Key]) -> ColumnElement[bool]:
-    """primary key IN (…)"""
-    # a parameter with a name of its own: SQLAlchemy would make one from the column's, which may contain a bracket
-    if len(columns) == 1:
-        values = [key[0] for key in keys]
-        return columns[0].in_(bindparam("dbsim_keys", values, columns[0].type, unique=True, expanding=True))
-    return tuple_(*columns).in_(bindparam("dbsim_keys", keys, unique=True, expanding=True))
-
-
-def after(columns: Sequence[ColumnElement[Any]], key: Key) -> ColumnElement[bool]:
-    """primary key > key"""
-    return columns[0] > _value(columns[0], key[0]) if len(columns) == 1 else tuple_(*columns) > key
-
-
-def up_to(columns: Sequence[ColumnElement[Any]], key: Key) -> ColumnElement[bool]:
-    """primary key ≤ key"""
-    return columns[0] <= _value(columns[0], key[0]) if len(columns) == 1 else tuple_(*columns) <= key
-
-
-def _value(column: ColumnElement[Any], value: Any) -> BindParameter[Any]:
-    """As a parameter, also a boolean, which SQLAlchemy would not compare by size."""
-    return bindparam("dbsim_key", value, column.type, unique=True)
-
-
-def chunks(keys: Iterable[Key], size: int) -> Iterator[list[Key]]:
-    """Distinct keys in pieces; a row without a complete key cannot be looked up and is left out."""
-    distinct = [key for key in dict.fromkeys(keys) if None not in key]
-    for start in range(0, len(distinct), size):
-        yield distinct[start : start + size]
 
 
 def source_rows(backend: Backend, tables: IndexTables) -> Select[Any]:

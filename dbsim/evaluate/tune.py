@@ -7,7 +7,7 @@ replaced, more and more of them; every pair of a query and a sampled text counts
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -20,14 +20,14 @@ from dbsim.hashing.families.registry import described, family_of
 from dbsim.hashing.family import Family, Keys, Model
 from dbsim.hashing.keys import Plan
 from dbsim.hashing.signer import Signer
-from dbsim.report.plot import Point, Series, svg, terminal
+from dbsim.progress import Progress
 
 BINS = 20
 MOST_EDITED = 0.5  # share of words changed in the last query; the first is an exact copy
 NEAR = 10  # rows on each side of a forest's key
 CURVE = 101
 
-Progress = Callable[[str, int, int], None]
+Point = tuple[float, float]  # similarity, share of pairs found
 
 
 @dataclass(frozen=True)
@@ -74,19 +74,6 @@ class TuneReport:
     def shown(self) -> Measured:
         """The best, or the one with the highest recall."""
         return self.best or max(self.settings, key=lambda one: one.recall)
-
-    def series(self) -> list[Series]:
-        one = self.shown
-        curve = [Series("formula", one.curve)] if one.curve else []
-        return [*curve, Series("measured", one.points, line=False)]
-
-    def svg(self) -> str:
-        one = self.shown
-        title = f"{one.family}, {one.keys} keys of {one.rows} rows"
-        return svg(self.series(), title=title, x=f"{one.measure} similarity", y="share of pairs found")
-
-    def terminal(self) -> str:
-        return terminal(self.series(), x=f"{self.shown.measure} similarity", y="share of pairs found")
 
     def to_json(self) -> dict[str, Any]:
         best = self.best

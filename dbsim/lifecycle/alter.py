@@ -8,10 +8,11 @@ from typing import Any
 from sqlalchemy import Connection, Engine
 
 from dbsim.engines.backend import Backend
+from dbsim.engines.execute import TableHook, run
 from dbsim.engines.transactions import read, write
 from dbsim.errors import InvalidOption
 from dbsim.lifecycle.create import find_source, resolved
-from dbsim.lifecycle.statements import TableHook, alter_statements, run
+from dbsim.lifecycle.statements import alter_statements
 from dbsim.options import Field, IndexOptions
 from dbsim.tables import catalogue
 from dbsim.tables.index_tables import IndexTables

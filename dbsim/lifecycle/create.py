@@ -11,15 +11,16 @@ from sqlalchemy import Connection, Engine, func, inspect, select
 from sqlalchemy import table as source_table
 
 from dbsim.engines.backend import Backend
-from dbsim.engines.source_rows import key_columns, source_rows, texts
+from dbsim.engines.execute import TableHook, run
+from dbsim.engines.source_rows import source_rows, texts
 from dbsim.engines.transactions import read, write
 from dbsim.errors import IndexExists, InvalidOption, UnknownName
 from dbsim.hashing.bloom import choose_size
-from dbsim.lifecycle.schema import alone
-from dbsim.lifecycle.statements import TableHook, drop_statements, run, table_statements
+from dbsim.lifecycle.statements import drop_statements, table_statements
 from dbsim.options import Field, IndexOptions
 from dbsim.tables import catalogue
 from dbsim.tables.index_tables import IndexTables, queue_name, signatures_name
+from dbsim.tables.key_conditions import key_columns
 from dbsim.tables.source import PrimaryKey, Source
 from dbsim.text.normalise import UNICODE_VERSION
 from dbsim.text.tokens import TokenHasher
@@ -55,7 +56,7 @@ def create(
         read(engine, backend, lambda c: backend.require_inline(c, IndexTables(record), source))
 
     def work(connection: Connection) -> bool:
-        alone(connection)
+        backend.alone(connection)
         if same_exists(connection, asked, given):  # made by somebody else since we looked
             return False
         require_free(connection, asked.name)

@@ -12,9 +12,9 @@ from dataclasses import replace
 from sqlalchemy import Connection, Engine
 
 from dbsim.engines.backend import Backend
+from dbsim.engines.execute import run
 from dbsim.engines.transactions import read, write
 from dbsim.lifecycle.create import find_source
-from dbsim.lifecycle.statements import run
 from dbsim.tables import catalogue
 from dbsim.tables.index_tables import IndexTables
 

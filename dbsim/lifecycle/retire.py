@@ -8,9 +8,10 @@ from functools import partial
 from sqlalchemy import Connection, Engine
 
 from dbsim.engines.backend import Backend
+from dbsim.engines.execute import run
 from dbsim.engines.transactions import read, write
 from dbsim.errors import DatabaseUnavailable
-from dbsim.lifecycle.statements import drop_table, run
+from dbsim.lifecycle.statements import drop_table
 from dbsim.tables import catalogue
 from dbsim.tables.index_tables import IndexTables
 

@@ -51,7 +51,7 @@ def upgrade(engine: Engine, backend: Backend, to: str | None = None) -> str:
     """Create or raise dbsim's own tables; safe to repeat and to run at once from several places."""
 
     def work(connection: Connection) -> str:
-        alone(connection)
+        backend.alone(connection)
         found = _known(version(connection))
         versions.upgrade(operations(connection), found, to or versions.current())
         return version(connection) or ""
@@ -63,7 +63,7 @@ def downgrade(engine: Engine, backend: Backend, to: str = BASE) -> None:
     """Remove dbsim's own tables, or lower their version; indexes must be dropped first."""
 
     def work(connection: Connection) -> None:
-        alone(connection)
+        backend.alone(connection)
         found = _known(version(connection))
         if found == BASE:
             return
@@ -87,9 +87,3 @@ def _known(found: str | None) -> str:
 def operations(connection: Connection) -> Operations:
     """Alembic's `op` on a connection."""
     return Operations(MigrationContext.configure(connection))
-
-
-def alone(connection: Connection) -> None:
-    """One migration at a time, to the end of the transaction; SQLite's write transaction already sees to that."""
-    if connection.dialect.name == "postgresql":
-        connection.exec_driver_sql("SELECT pg_advisory_xact_lock(hashtext('dbsim migration'))")

@@ -7,33 +7,16 @@ Each may find its work done, because SQLite commits statements one by one in a m
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
-from sqlalchemy import Connection, Table
+from sqlalchemy import Table
 from sqlalchemy.schema import CreateTable
 
 from dbsim.engines.backend import Backend
+from dbsim.engines.execute import TableHook
 from dbsim.tables.catalogue import FILLING, SUFFIXES, IndexRecord
 from dbsim.tables.index_tables import IndexTables, queue_name, signatures_name
 from dbsim.tables.names import identifier, literal, quote
-
-TableHook = Callable[[Table], Iterable[str]]  # statements after CREATE TABLE, e.g. Citus' create_distributed_table
-Sink = Callable[[str], None]  # executes a statement, or prints it
-
-
-def sink(connection: Connection) -> Sink:
-    """Execute as written: a percent sign or a colon in a name is no placeholder."""
-
-    def run(statement: str) -> None:
-        connection.exec_driver_sql(statement, execution_options={"no_parameters": True})
-
-    return run
-
-
-def run(connection: Connection, statements: Iterable[str]) -> None:
-    execute = sink(connection)
-    for statement in statements:
-        execute(statement)
 
 
 def create_statements(backend: Backend, record: IndexRecord, after_create_table: TableHook | None = None) -> list[str]:

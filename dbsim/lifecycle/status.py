@@ -8,7 +8,8 @@ from typing import Any
 from sqlalchemy import Connection, func, select
 
 from dbsim.engines.backend import Backend
-from dbsim.tables import catalogue, group_state, group_tables
+from dbsim.lifecycle import groups as stored_groups
+from dbsim.tables import catalogue, group_state
 from dbsim.tables.catalogue import target
 from dbsim.tables.group_tables import GroupTables
 from dbsim.tables.index_tables import IndexTables
@@ -132,7 +133,7 @@ def _count_rows(connection: Connection, tables: IndexTables) -> int:
 
 
 def _groups(connection: Connection, backend: Backend, groups: GroupTables) -> int | None:
-    if not group_tables.exist(connection, backend, groups):
+    if not stored_groups.exist(connection, backend, groups):
         return None
     contents, generation = groups.contents, group_state.load(connection, groups).generation
     representatives = contents.c.fingerprint == contents.c.group_id

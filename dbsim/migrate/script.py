@@ -16,7 +16,7 @@ from alembic.script import ScriptDirectory
 from alembic.util import CommandError, rev_id
 from sqlalchemy import Connection, Engine
 
-from dbsim.engines.backend import backend_named, backend_of
+from dbsim.engines.registry import backend_named, backend_of
 from dbsim.engines.transactions import read
 from dbsim.errors import DbsimError
 from dbsim.lifecycle import schema

@@ -13,7 +13,7 @@ from sqlalchemy import BindParameter, Connection, Engine, Select, Subquery, bind
 from sqlalchemy.sql.visitors import replacement_traverse
 
 from dbsim.engines.backend import Backend
-from dbsim.engines.source_rows import among, chunks, key_columns, source_rows, texts
+from dbsim.engines.source_rows import source_rows, texts
 from dbsim.engines.transactions import searching
 from dbsim.errors import InvalidOption, UnknownKey
 from dbsim.hashing.signer import Signer
@@ -26,6 +26,7 @@ from dbsim.search.statements import Statements, Where, bound_parameters, many_pa
 from dbsim.sync import models
 from dbsim.tables.catalogue import is_ready
 from dbsim.tables.index_tables import IndexTables
+from dbsim.tables.key_conditions import among, chunks, key_columns
 from dbsim.tables.source import Key, Texts, public_key
 
 BATCH = 200  # queries in one statement

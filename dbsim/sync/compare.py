@@ -10,13 +10,14 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Engine, func, literal_column, select
 
 from dbsim.engines.backend import Backend
-from dbsim.engines.source_rows import after, among, chunks, key_columns, source_rows, texts, up_to
+from dbsim.engines.source_rows import source_rows, texts
 from dbsim.engines.transactions import read, write
 from dbsim.hashing.signer import Signer
 from dbsim.sync.presign import Rehearsal
 from dbsim.sync.refresh import refresh
 from dbsim.tables import catalogue
 from dbsim.tables.index_tables import IndexTables
+from dbsim.tables.key_conditions import after, among, chunks, key_columns, up_to
 from dbsim.tables.names import quote
 from dbsim.tables.source import Key, Texts, key_json
 

@@ -10,18 +10,18 @@ from sqlalchemy import Connection, Engine, FromClause, func, select, text
 from sqlalchemy.sql.ddl import CreateIndex
 
 from dbsim.engines.backend import Backend
-from dbsim.engines.source_rows import after, key_columns, source_rows, texts
+from dbsim.engines.source_rows import source_rows, texts
 from dbsim.engines.transactions import read, write
 from dbsim.hashing.bloom import cardinality
 from dbsim.hashing.signer import Signer
+from dbsim.progress import Progress
 from dbsim.sync import models
 from dbsim.sync.presign import Rehearsal
 from dbsim.sync.refresh import last_stored, store
 from dbsim.tables import catalogue
 from dbsim.tables.index_tables import IndexTables
+from dbsim.tables.key_conditions import after, key_columns
 from dbsim.tables.source import Texts
-
-Progress = Callable[[str, int, int], None]  # stage, done, total
 
 
 @dataclass

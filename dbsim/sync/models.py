@@ -9,15 +9,17 @@ import numpy as np
 from sqlalchemy import Connection, Engine, func, insert, select
 
 from dbsim.engines.backend import Backend
-from dbsim.engines.source_rows import among, chunks, key_columns, source_rows, texts
+from dbsim.engines.execute import TableHook, run
+from dbsim.engines.source_rows import source_rows, texts
 from dbsim.engines.transactions import read, write
 from dbsim.errors import NotFitted
 from dbsim.hashing.family import Model
 from dbsim.hashing.signer import Signer
-from dbsim.lifecycle.statements import TableHook, alter_statements, run
+from dbsim.lifecycle.statements import alter_statements
 from dbsim.tables import catalogue
 from dbsim.tables.catalogue import model_table
 from dbsim.tables.index_tables import IndexTables
+from dbsim.tables.key_conditions import among, chunks, key_columns
 
 SAMPLE = 2000  # rows a family learns from
 DRAWN = "every n-th row in key order"

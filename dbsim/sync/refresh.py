@@ -8,14 +8,15 @@ from itertools import chain
 from sqlalchemy import ColumnElement, Connection, delete, false, insert, select
 
 from dbsim.engines.backend import Backend
-from dbsim.engines.source_rows import among, chunks, key_columns, source_rows, texts, up_to
+from dbsim.engines.source_rows import source_rows, texts
 from dbsim.hashing.signer import Signatures, Signer
+from dbsim.lifecycle import groups as stored_groups
 from dbsim.sync import models
 from dbsim.sync.presign import Rehearsal
-from dbsim.tables import group_tables
 from dbsim.tables.catalogue import generations, quarantine_table
-from dbsim.tables.group_tables import GroupTables
+from dbsim.tables.group_tables import GroupTables, note_changes
 from dbsim.tables.index_tables import IndexTables
+from dbsim.tables.key_conditions import among, chunks, key_columns, up_to
 from dbsim.tables.source import Key, Texts, key_json
 
 
@@ -27,15 +28,15 @@ def refresh(
     models.require(connection, tables, signer.signer)
     backend.lock_keys(connection, tables, keys)
     reached = filled(connection, tables)
-    grouped = tables.record.searched and group_tables.exist(connection, backend, GroupTables(tables))
+    grouped = tables.record.searched and stored_groups.exist(connection, backend, GroupTables(tables))
     for some in chunks(keys, backend.key_batch):
         if grouped:
-            group_tables.note_changes(connection, tables, some, -1)
+            note_changes(connection, tables, some, -1)
         forget(connection, tables, some)
         for batch in source_texts(connection, backend, tables, some, *reached):
             store(connection, backend, tables, batch, signer.sign(batch))
         if grouped:
-            group_tables.note_changes(connection, tables, some, 1)
+            note_changes(connection, tables, some, 1)
         done += len(some)
     return done
 

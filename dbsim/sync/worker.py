@@ -11,20 +11,21 @@ from dataclasses import dataclass, field, replace
 from sqlalchemy import Connection, Engine, func, insert, select
 
 from dbsim.engines.backend import Backend
+from dbsim.engines.execute import run
 from dbsim.engines.transactions import read, write
 from dbsim.errors import StatementRejected
 from dbsim.hashing.signer import Signer
+from dbsim.lifecycle import groups as stored_groups
 from dbsim.lifecycle.create import show
 from dbsim.lifecycle.retire import retire
-from dbsim.lifecycle.schema import alone
-from dbsim.lifecycle.statements import run
 from dbsim.lifecycle.status import source_problem
+from dbsim.progress import Progress, quiet
 from dbsim.sync import models
 from dbsim.sync.compare import Comparison
-from dbsim.sync.fill import Filling, Progress
+from dbsim.sync.fill import Filling
 from dbsim.sync.presign import Rehearsal
 from dbsim.sync.refresh import refresh, rehearse
-from dbsim.tables import catalogue, group_tables
+from dbsim.tables import catalogue
 from dbsim.tables.catalogue import target
 from dbsim.tables.group_tables import GroupTables
 from dbsim.tables.index_tables import IndexTables
@@ -55,7 +56,7 @@ class Worker:
     backend: Backend
     tables: IndexTables
     signer: Signer
-    progress: Progress = lambda stage, done, total: None
+    progress: Progress = quiet
     keep: float = KEEP
     _signers: dict[tuple[object, ...], Signer] = field(default_factory=dict)
 
@@ -154,7 +155,7 @@ class Worker:
         return missing
 
     def _install(self, connection: Connection) -> None:
-        alone(connection)
+        self.backend.alone(connection)
         if not self.backend.missing_triggers(connection, self.tables):  # another worker was quicker
             return
         run(connection, self.backend.create_triggers(self.tables, connection))
@@ -206,7 +207,7 @@ class Worker:
             return False
         catalogue.switch(connection, found[0], record, int(time.time()))
         searched = IndexTables(catalogue.load(connection, self._name))
-        group_tables.drop(connection, GroupTables(searched))  # they hold the old generation's keys
+        stored_groups.drop(connection, GroupTables(searched))  # they hold the old generation's keys
         show(connection, self.backend, searched)
         if searched.record.options.inline:
             run(connection, self.backend.create_triggers(searched, connection))

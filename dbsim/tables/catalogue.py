@@ -27,6 +27,7 @@ from sqlalchemy import (
 
 from dbsim.errors import InvalidOption, UnknownName
 from dbsim.options import IndexOptions
+from dbsim.tables.types import row_number
 
 metadata = MetaData()
 
@@ -68,7 +69,7 @@ quarantine_table = Table(
 document_table = Table(
     "dbsim_document",
     metadata,
-    Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True),
+    Column("id", row_number(), primary_key=True),
     Column("text", Text),
     Column("source", Text),
 )

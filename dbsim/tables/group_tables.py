@@ -31,12 +31,10 @@ from sqlalchemy import (
     select,
     table,
 )
-from sqlalchemy.schema import CreateIndex, CreateTable, Index
+from sqlalchemy.schema import CreateIndex, Index
 
-from dbsim.engines.backend import Backend
-from dbsim.engines.source_rows import among, key_columns
-from dbsim.lifecycle.statements import TableHook, drop_groups, run
 from dbsim.tables.index_tables import IndexTables, PlainType, free_name
+from dbsim.tables.key_conditions import among, key_columns
 from dbsim.tables.names import identifier, quote
 from dbsim.tables.source import Key
 
@@ -143,29 +141,6 @@ class GroupTables:
             f"JOIN {quote(contents)} c ON c.generation = g.generation "
             f"JOIN {quote(stored)} s ON s.{quote(names.fingerprint)} = c.fingerprint"
         )
-
-
-def exist(connection: Connection, backend: Backend, groups: GroupTables) -> bool:
-    return backend.has_table(connection, groups.state.name)
-
-
-def create(connection: Connection, backend: Backend, groups: GroupTables, after_create_table: TableHook | None) -> None:
-    """Safe to repeat. No worker is in the middle of a change meanwhile, so none is missed from here on."""
-    backend.lock_all(connection, groups.tables)
-    if exist(connection, backend, groups):
-        return
-    for made in groups.all:
-        connection.execute(CreateTable(made))
-        run(connection, after_create_table(made) if after_create_table is not None else ())
-    for index in groups.indexes():
-        connection.execute(index)
-    run(connection, [groups.view()])
-    empty = {"id": 1, "token": "", "version": 0, "pairing": "", "reached": None, "paired": False, "settled": False}
-    connection.execute(insert(groups.state).values(**empty, generation=0, grouping="", limited=""))
-
-
-def drop(connection: Connection, groups: GroupTables) -> None:
-    run(connection, drop_groups(groups.tables.record.name))
 
 
 def note_changes(connection: Connection, tables: IndexTables, keys: Sequence[Key], gained: int) -> None:

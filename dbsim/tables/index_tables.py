@@ -12,20 +12,19 @@ from sqlalchemy import (
     Column,
     ColumnElement,
     Integer,
-    LargeBinary,
     MetaData,
     Table,
     Text,
     cast,
     text,
 )
-from sqlalchemy.dialects.postgresql import BIT, TIMESTAMP
 from sqlalchemy.schema import Index
 from sqlalchemy.sql.ddl import CreateIndex
 from sqlalchemy.types import UserDefinedType
 
 from dbsim.tables.catalogue import IndexRecord
 from dbsim.tables.names import identifier
+from dbsim.tables.types import filter_bits, moment
 
 
 def signatures_name(index: str, generation: int) -> str:
@@ -76,7 +75,7 @@ class IndexTables:
         columns: list[Column[Any]] = [*self._key_columns(primary_key=True), Column(names.fingerprint, BigInteger)]
         columns += [Column(name, BigInteger) for name in names.keys]
         for field, bits, count in zip(options.fields, names.bits, names.counts, strict=True):
-            columns.append(Column(bits, LargeBinary().with_variant(BIT(field.bits), "postgresql")))
+            columns.append(Column(bits, filter_bits(field.bits)))
             columns.append(Column(count, Integer, nullable=False))
         return Table(signatures_name(self.record.name, self.record.generation), MetaData(), *columns)
 
@@ -88,9 +87,7 @@ class IndexTables:
         """
         name = queue_name(self.record.name)
         now = text("CURRENT_TIMESTAMP")
-        queued = Column(
-            self.names.queued, Text().with_variant(TIMESTAMP(timezone=True), "postgresql"), server_default=now
-        )
+        queued = Column(self.names.queued, moment(), server_default=now)
         return Table(name, MetaData(), *self._key_columns(primary_key=False), queued)
 
     @cached_property

@@ -14,7 +14,7 @@ from sqlalchemy import select, text
 
 import dbsim
 from dbsim.cli import cli
-from dbsim.engines.backend import backend_of
+from dbsim.engines.registry import backend_of
 from dbsim.errors import InvalidOption, NotFitted
 from dbsim.search.statements import Statements
 from dbsim.tables.catalogue import load, model_table

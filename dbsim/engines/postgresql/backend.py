@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import psycopg
@@ -56,6 +57,7 @@ RAW = {"no_parameters": True}  # a percent sign in a name is not a placeholder
 # once freed, raises the limit above which it does so.
 WARM_UP = "SELECT length(repeat(' ', 2000000))"
 _WARM = "dbsim_warm"
+DEPLOY_LOCK = "hashtext('dbsim deploy')"
 
 
 class PostgreSQL(install.PostgreSQLInstall):
@@ -74,6 +76,7 @@ class PostgreSQL(install.PostgreSQLInstall):
     errors: tuple[type[Exception], ...] = (DBAPIError, psycopg.Error)
     errors_abort = True
     writers_wait = False
+    rebuilds_tables = False
 
     # ── the host's table ──
     def describe(self, connection: Connection, table: str, schema: str | None) -> Source | None:
@@ -231,6 +234,20 @@ class PostgreSQL(install.PostgreSQLInstall):
 
     def snapshot(self, connection: Connection) -> None:
         self._run(connection, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+
+    def alone(self, connection: Connection) -> None:
+        connection.exec_driver_sql("SELECT pg_advisory_xact_lock(hashtext('dbsim migration'))")
+
+    @contextmanager
+    def exclusively(self, connection: Connection, patience: float) -> Iterator[None]:
+        connection.exec_driver_sql(f"SELECT pg_advisory_lock({DEPLOY_LOCK})")
+        connection.commit()  # or Alembic takes the transaction for somebody else's and does not commit; the lock stays
+        try:
+            yield
+        finally:
+            connection.rollback()
+            connection.exec_driver_sql(f"SELECT pg_advisory_unlock({DEPLOY_LOCK})")
+            connection.commit()
 
     def limit_lock_wait(self, connection: Connection, wait: str) -> None:
         self._run(connection, f"SET LOCAL lock_timeout = {literal(wait)}")

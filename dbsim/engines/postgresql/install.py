@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, Table
 
+from dbsim.engines.execute import run
 from dbsim.engines.postgresql import signing_data as constants
 from dbsim.engines.postgresql.triggers import events
 from dbsim.engines.postgresql.views import (
@@ -24,7 +25,6 @@ from dbsim.engines.postgresql.views import (
 from dbsim.engines.views import STATUS, union
 from dbsim.errors import DatabaseUnavailable, InvalidOption
 from dbsim.hashing.signer import Signatures
-from dbsim.lifecycle.statements import run
 from dbsim.resources import filled, sql
 from dbsim.tables.group_tables import GroupTables
 from dbsim.tables.index_tables import IndexTables

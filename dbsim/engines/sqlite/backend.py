@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import random
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from sqlalchemy import (
@@ -58,6 +60,7 @@ class SQLite(SQLiteSurface):
     errors: tuple[type[Exception], ...] = (DBAPIError, sqlite3.Error)
     errors_abort = False
     writers_wait = True
+    rebuilds_tables = True
 
     # ── the host's table ──
     def describe(self, connection: Connection, table: str, schema: str | None) -> Source | None:
@@ -200,6 +203,33 @@ class SQLite(SQLiteSurface):
         assert isinstance(raw, sqlite3.Connection)
         if not raw.in_transaction:
             connection.exec_driver_sql("BEGIN")
+
+    def alone(self, connection: Connection) -> None:
+        """The write transaction already sees to that."""
+
+    @contextmanager
+    def exclusively(self, connection: Connection, patience: float) -> Iterator[None]:
+        """All of it becomes one transaction; a deploy that holds the lock is waited for."""
+        deadline = time.monotonic() + patience
+        while not self._begun(connection):
+            if time.monotonic() > deadline:
+                raise DatabaseUnavailable("another deploy does not end: wait for it, then try again")
+            time.sleep(0.05 + 0.2 * random.random())
+        try:
+            yield
+            connection.commit()
+        finally:
+            connection.rollback()
+
+    def _begun(self, connection: Connection) -> bool:
+        try:
+            self.begin(connection)
+        except DBAPIError as error:
+            if not self.transient(error):
+                raise self.explain(error) or error from error
+            connection.rollback()
+            return False
+        return True
 
     def limit_lock_wait(self, connection: Connection, wait: str) -> None:
         """Readers do not wait for a table to be dropped."""
