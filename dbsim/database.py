@@ -18,7 +18,7 @@ from dbsim.index import Index
 from dbsim.lifecycle import schema as own_schema
 from dbsim.lifecycle.alter import alter, changed
 from dbsim.lifecycle.create import create, drop
-from dbsim.options import Field, IndexOptions, fields_from
+from dbsim.options import Field, IndexOptions, fields_from, require_positive
 from dbsim.progress import Progress
 from dbsim.tables import catalogue
 
@@ -74,13 +74,13 @@ class Database:
         family: str | None = None,
         threshold: float | None = None,
         recall: float | None = None,
-        rows: int = 0,
-        keys: int = 0,
-        bucket: int = 0,
+        rows: int | None = None,
+        keys: int | None = None,
+        bucket: int | None = None,
         words: int | None = None,
         characters: int | None = None,
         normaliser: str | None = None,
-        bits: int = 0,
+        bits: int | None = None,
         triggers: bool = True,
         inline: bool = False,
         secret: bytes | None = None,
@@ -96,6 +96,7 @@ class Database:
         """
         self._require_schema()
         common = _field_options(words, characters, normaliser, bits)
+        require_positive(rows=rows, keys=keys, bucket=bucket)
         options = IndexOptions(
             name=name,
             table=table,
@@ -104,14 +105,20 @@ class Database:
             family=family or "minhash",
             threshold=0.7 if threshold is None else threshold,
             recall=0.95 if recall is None else recall,
-            rows=rows,
-            keys=keys,
+            rows=rows or 0,
+            keys=keys or 0,
             triggers=triggers,
             inline=inline,
         )
         chosen = {"threshold": threshold, "recall": recall, "family": family, "rows": rows, "keys": keys}
-        given = ["table", "schema", "triggers", "inline", *(option for option, value in chosen.items() if value)]
-        create(self.engine, self._backend, options, given, secret, self._after_create_table, bucket)
+        given = [
+            "table",
+            "schema",
+            "triggers",
+            "inline",
+            *(option for option, value in chosen.items() if value is not None),
+        ]
+        create(self.engine, self._backend, options, given, secret, self._after_create_table, bucket or 0)
         return self.index(name)
 
     def alter_index(
@@ -123,12 +130,12 @@ class Database:
         family: str | None = None,
         threshold: float | None = None,
         recall: float | None = None,
-        rows: int = 0,
-        keys: int = 0,
+        rows: int | None = None,
+        keys: int | None = None,
         words: int | None = None,
         characters: int | None = None,
         normaliser: str | None = None,
-        bits: int = 0,
+        bits: int | None = None,
     ) -> Index:
         """Change the options named here; the next `sync` builds the new generation while the old one is searched.
 
@@ -138,7 +145,8 @@ class Database:
         current = self.index(name).options
         common = _field_options(words, characters, normaliser, bits)
         given: dict[str, Any] = {"family": family, "threshold": threshold, "recall": recall, "rows": rows, "keys": keys}
-        given = {option: value for option, value in given.items() if value}
+        given = {option: value for option, value in given.items() if value is not None}
+        require_positive(rows=rows, keys=keys)
         if columns or fields:
             given["fields"] = fields_from(columns, fields, **common)
         alter(self.engine, self._backend, changed(current, given, common), self._after_create_table)
@@ -182,8 +190,11 @@ class Database:
         return read(self.engine, self._backend, work)
 
 
-def _field_options(words: int | None, characters: int | None, normaliser: str | None, bits: int) -> dict[str, Any]:
+def _field_options(
+    words: int | None, characters: int | None, normaliser: str | None, bits: int | None
+) -> dict[str, Any]:
     """What applies to every field, as far as it was given."""
+    require_positive(bits=bits)
     if words is not None and characters is not None:
         raise DbsimError("give words or characters, not both")
     common: dict[str, Any] = {}
@@ -194,7 +205,7 @@ def _field_options(words: int | None, characters: int | None, normaliser: str | 
         common |= {"unit": unit, "size": size}
     if normaliser:
         common["normaliser"] = normaliser
-    return common | ({"bits": bits} if bits else {})
+    return common | ({"bits": bits} if bits is not None else {})
 
 
 __all__ = ["Database", "open"]

@@ -207,6 +207,13 @@ class IndexOptions:
         ]
 
 
+def require_positive(**given: int | None) -> None:
+    """None means "not given"; zero was given, and is no number of anything."""
+    for name, value in given.items():
+        if value is not None and value < 1:
+            raise InvalidOption(f"{name} is {value}, but must be 1 or more; leave it out to have it chosen")
+
+
 def describe_columns(found: Sequence[Field]) -> str:
     return ", ".join("+".join(field.columns) + (f":{field.weight:g}" if len(found) > 1 else "") for field in found)
 

@@ -62,7 +62,7 @@ def init_migration(db: str, name: str, table: str, columns: tuple[str, ...], con
     What you leave open is chosen from the table in DB, which is not changed.
     """
     fields = tuple(take_fields(columns, options))
-    given = {option: value for option, value in options.items() if value}
+    given = {option: value for option, value in options.items() if value is not None}
     asked = IndexOptions(name=name, table=table, fields=fields, **given)
     path = dbsim.migrate.init_migration(opened(db).engine, asked, config)
     click.echo(f"written: {path}")

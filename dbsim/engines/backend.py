@@ -97,6 +97,9 @@ class Backend(Protocol):
     def drop_surface(self, name: str) -> list[str]:
         """Statements that remove them and dbsim_status, as far as they are there."""
 
+    def shared_names(self) -> list[str]:
+        """Functions that all indexes use."""
+
     def drop_shared(self) -> list[str]:
         """Statements that remove what all indexes share."""
 

@@ -6,6 +6,7 @@ import random
 import threading
 import time
 from collections.abc import Callable
+from copy import copy
 from dataclasses import replace
 from itertools import count
 
@@ -191,6 +192,7 @@ def test_killed_at_any_point_it_goes_on(database: dbsim.Database, url: str, make
     def sync() -> None:
         opened = dbsim.open(url)
         worker = opened.index("articles").worker()
+        worker.backend = copy(worker.backend)
         worker.backend.fill_batch = 40
         worker.run()
 

@@ -217,3 +217,11 @@ def test_more_rows_never_add_a_hit() -> None:
         found.append(pairs_found(band(cut, Plan(rows, 12))))
     assert all(more <= fewer for fewer, more in pairwise(found))
     assert len(found[0]) > len(found[-1]) > 0
+
+
+def test_band_of_small_numbers_stays_small() -> None:
+    """What `band` warns of: numbers that fill the lower lane only give keys of 31 bits."""
+    small = np.arange(1, 9, dtype=np.uint64).reshape(4, 2)
+    assert (band(small, Plan(2, 1)) < 2**31).all()
+    mixed = small | (small << np.uint64(31))
+    assert (band(mixed, Plan(2, 1)) >= 2**31).all()

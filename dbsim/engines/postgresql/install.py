@@ -15,6 +15,7 @@ from dbsim.engines.postgresql.views import (
     FUNCTIONS,
     VIEWS,
     PostgreSQLSurface,
+    drop_functions,
     drop_shared,
     drop_statements,
     shared_functions,
@@ -64,6 +65,9 @@ class PostgreSQLInstall:
 
     def drop_surface(self, name: str) -> list[str]:
         return [ONE_AT_A_TIME, *drop_statements(name)]
+
+    def shared_names(self) -> list[str]:
+        return shared_functions()
 
     def drop_shared(self) -> list[str]:
         return drop_shared()
@@ -123,9 +127,9 @@ def missing_objects(connection: Connection, surface: PostgreSQLSurface) -> list[
 
 
 def create_status(connection: Connection, parts: Sequence[str]) -> None:
-    """After the last index is dropped, so are the shared functions and their data."""
+    """After the last index is dropped, so are the shared functions."""
     shown = [f"CREATE OR REPLACE VIEW {STATUS} WITH (security_barrier) AS\n{union(parts)}"]
-    run(connection, shown if parts else drop_shared())
+    run(connection, shown if parts else drop_functions())
 
 
 def inline_function(surface: PostgreSQLSurface, names: dict[str, Any]) -> str:

@@ -20,6 +20,7 @@ from dbsim.options import Field
 from dbsim.resources import filled, sql, sql_names
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.names import dollar_quoted, dollar_tag, identifier, literal, quote
+from dbsim.tables.versions import v0002
 from dbsim.text.arithmetic import MIX_1, MIX_2
 
 DIALECT = PGDialect(paramstyle="named")  # type: ignore[no-untyped-call]
@@ -29,15 +30,16 @@ OBJECTS = ("sign", "near", "search", "similar", "explain", "grant")  # in this o
 FUNCTIONS = ("sees", *OBJECTS)
 VIEWS = ("signatures", PAIRS, BUCKETS)
 GRANTED = ("fold", "code_point", "letter", "letters", "normalise", "shingles", "among")
-SHARED_ORDER = ("signing_tables", "field_type")
+FIELD_TYPE = "shared/field_type"  # which the functions take
 
 
 def shared_statements(home: str) -> list[str]:
-    """Tables, type and functions that all indexes use, and every family that can sign in SQL."""
-    first = [f"shared/{name}" for name in SHARED_ORDER]
-    rest = [name for name in sql_names("postgresql", "shared") if name not in first]
+    """The type and the functions that all indexes use, and every family that can sign in SQL."""
+    rest = [name for name in sql_names("postgresql", "shared") if name != FIELD_TYPE]
     names = {"home": home, "mix_1": int(MIX_1), "mix_2": int(MIX_2)}
-    return [filled(sql("postgresql", name), names) for name in (*first, *rest, *sql_names("postgresql", "families"))]
+    return [
+        filled(sql("postgresql", name), names) for name in (FIELD_TYPE, *rest, *sql_names("postgresql", "families"))
+    ]
 
 
 def shared_functions() -> list[str]:
@@ -262,14 +264,18 @@ def drop_statements(name: str) -> list[str]:
     ]
 
 
-def drop_shared() -> list[str]:
-    """What all indexes use, and its data."""
+def drop_functions() -> list[str]:
+    """What all indexes use; the tables it reads are dbsim's own, as the catalogue is."""
     return [
         f"DROP VIEW IF EXISTS {STATUS}",
         *(f"DROP FUNCTION IF EXISTS {name} CASCADE" for name in shared_functions()),
         "DROP TYPE IF EXISTS dbsim_field",
-        "DROP TABLE IF EXISTS dbsim_unicode, dbsim_donor, dbsim_constant",
     ]
+
+
+def drop_shared() -> list[str]:
+    """The same with the tables."""
+    return [*drop_functions(), f"DROP TABLE IF EXISTS {', '.join(v0002.TABLES)}"]
 
 
 def source_text(field: Field, alias: str) -> str:

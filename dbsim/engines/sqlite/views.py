@@ -82,6 +82,9 @@ class SQLiteSurface:
     def drop_surface(self, name: str) -> list[str]:
         return [*drop_statements(name), *self.drop_shared()]
 
+    def shared_names(self) -> list[str]:
+        return []
+
     def drop_shared(self) -> list[str]:
         return [f"DROP VIEW IF EXISTS {STATUS}"]
 

@@ -35,7 +35,7 @@ FAMILIES: dict[str, Family] = {  # each with its usual settings
 
 
 def family_names() -> list[str]:
-    return [full.split("@")[0] for full in FAMILIES]
+    return list(dict.fromkeys(full.split("@")[0] for full in FAMILIES))
 
 
 @lru_cache(maxsize=256)
@@ -43,7 +43,7 @@ def family_of(text: str) -> Family:
     """NAME[@VERSION][:SETTING=VALUE…], e.g. fuzzy:classes=13:schemes=3; without a version the newest."""
     name, *settings = text.split(":")
     usual = FAMILIES[resolve(name)]
-    known = {field.name: field for field in fields(usual)}
+    known = {field.name: field for field in _settings(usual)}
     values: dict[str, Any] = {}
     for setting in settings:
         key, equals, value = setting.partition("=")
@@ -51,19 +51,29 @@ def family_of(text: str) -> Family:
             hint = f"it has {', '.join(known)}" if known else "it has none"
             raise ValueError(f"{setting!r} is no setting of family {name!r}; {hint}")
         values[key] = _value(known[key], value)
-    return replace(usual, **values)
+    return replace(usual, registered=resolve(name), **values)
 
 
 def described(family: Family) -> str:
     """The text that makes this family again, with its version and the settings that are not the usual ones."""
-    name = next(full for full, usual in FAMILIES.items() if type(usual) is type(family))
-    own = [(field, getattr(family, field.name)) for field in fields(family)]
-    return ":".join([name, *(f"{field.name}={value}" for field, value in own if value != field.default)])
+    name = family.registered or next(full for full in reversed(_by_version()) if type(FAMILIES[full]) is type(family))
+    usual = FAMILIES[name]
+    own = [(field.name, getattr(family, field.name)) for field in _settings(family)]
+    return ":".join([name, *(f"{key}={value}" for key, value in own if value != getattr(usual, key))])
+
+
+def _settings(family: Family) -> list[Field[Any]]:
+    return [field for field in fields(family) if field.name != "registered"]
+
+
+def _by_version() -> list[str]:
+    """All families, the newest version last: 10 comes after 2."""
+    return sorted(FAMILIES, key=lambda full: int(full.split("@")[1]))
 
 
 def resolve(name: str) -> str:
     """With its version."""
-    versions = sorted(full for full in FAMILIES if full == name or full.split("@")[0] == name)
+    versions = [full for full in _by_version() if full == name or full.split("@")[0] == name]
     if versions:
         return versions[-1]
     raise ValueError(f"no hash family {name!r}{_hint(name, family_names())}")

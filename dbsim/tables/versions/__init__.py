@@ -8,9 +8,9 @@ from alembic.operations import Operations
 from sqlalchemy import Column, MetaData, PrimaryKeyConstraint, String, Table, delete, insert, inspect
 
 from dbsim.errors import InvalidOption
-from dbsim.tables.versions import v0001
+from dbsim.tables.versions import v0001, v0002
 
-VERSIONS: dict[str, ModuleType] = {"0001": v0001}
+VERSIONS: dict[str, ModuleType] = {"0001": v0001, "0002": v0002}
 VERSION_TABLE = "dbsim_version"
 BASE = "base"
 
