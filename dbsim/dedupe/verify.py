@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy  # whose parts load when they are first used
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 from sqlalchemy import Connection, Engine
 
 from dbsim.dedupe.contents import firsts
@@ -86,7 +86,7 @@ def jaccard(
     width = int(columns.max(initial=0)) + 1
     entries = np.unique(features.documents * width + columns)
     rows = np.concatenate(([0], np.cumsum(np.bincount(entries // width, minlength=len(features)))))
-    matrix = csr_array((np.ones(len(entries)), entries % width, rows), shape=(len(features), width))
+    matrix = scipy.sparse.csr_array((np.ones(len(entries)), entries % width, rows), shape=(len(features), width))
     sizes = np.diff(rows)
     common = np.asarray((matrix[a] * matrix[b]).sum(axis=1)).reshape(-1)
     union = sizes[a] + sizes[b] - common

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy  # whose parts load when they are first used
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from dbsim.hashing.documents import Documents
 from dbsim.text.features import Features
@@ -37,32 +37,34 @@ def _jaccard(left: Features, right: Features) -> Similarities:
     return weighted_mean(common, union)
 
 
-def _sets(features: Features, terms: NDArray[np.uint64]) -> csr_array:
+def _sets(features: Features, terms: NDArray[np.uint64]) -> scipy.sparse.csr_array:
     columns = np.searchsorted(terms, features.hashes)
-    found = csr_array((np.ones(len(columns)), columns, features.offsets.copy()), shape=(len(features), len(terms)))
+    found = scipy.sparse.csr_array(
+        (np.ones(len(columns)), columns, features.offsets.copy()), shape=(len(features), len(terms))
+    )
     found.sum_duplicates()
     found.data[:] = 1.0
     return found
 
 
-def cosine(left: csr_array, right: csr_array) -> Similarities:
+def cosine(left: scipy.sparse.csr_array, right: scipy.sparse.csr_array) -> Similarities:
     """Of vectors without negative numbers; rounded weights have a length of almost one, so it is divided out."""
     lengths = np.sqrt(_squares(left)[:, None] * _squares(right)[None, :])
     return np.asarray(np.clip(weighted_mean((left @ right.T).toarray(), lengths), 0.0, 1.0))
 
 
-def l2(left: csr_array, right: csr_array) -> Similarities:
+def l2(left: scipy.sparse.csr_array, right: scipy.sparse.csr_array) -> Similarities:
     """1 - ‖a-b‖₂/√2 for vectors of unit length: √2 is the distance of vectors without a common term."""
     squared = _squares(left)[:, None] + _squares(right)[None, :] - 2.0 * (left @ right.T).toarray()
     return np.asarray(np.clip(1.0 - np.sqrt(np.maximum(squared, 0.0) / 2.0), 0.0, 1.0))
 
 
-def l1(left: csr_array, right: csr_array) -> Similarities:
+def l1(left: scipy.sparse.csr_array, right: scipy.sparse.csr_array) -> Similarities:
     """1 - ‖a-b‖₁/2 for vectors of sum one; 2 is the distance of vectors without a common term."""
     return np.clip(1.0 - _differences(left, right, 1.0) / 2.0, 0.0, 1.0)
 
 
-def lhalf(left: csr_array, right: csr_array) -> Similarities:
+def lhalf(left: scipy.sparse.csr_array, right: scipy.sparse.csr_array) -> Similarities:
     """1 - √‖a-b‖_½ / 2 for vectors with Σ√x = 1; 4 is the distance of vectors without a common term."""
     return np.clip(1.0 - _differences(left, right, 0.5) / 2.0, 0.0, 1.0)
 
@@ -73,11 +75,11 @@ def hamming(left: NDArray[np.uint8], right: NDArray[np.uint8]) -> Similarities:
     return np.asarray(1.0 - different / (8.0 * left.shape[1]))
 
 
-def _squares(matrix: csr_array) -> NDArray[np.float64]:
+def _squares(matrix: scipy.sparse.csr_array) -> NDArray[np.float64]:
     return np.asarray(matrix.power(2).sum(axis=1), np.float64).reshape(-1)
 
 
-def _differences(left: csr_array, right: csr_array, power: float) -> Similarities:
+def _differences(left: scipy.sparse.csr_array, right: scipy.sparse.csr_array, power: float) -> Similarities:
     """Σ|a-b|^power: what the right row has, against the left row, and what only the left row has."""
     result = np.zeros((left.shape[0], right.shape[0]))
     rows = np.repeat(np.arange(right.shape[0]), np.diff(right.indptr))

@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy  # whose parts load when they are first used
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from dbsim.hashing.documents import Documents
 from dbsim.hashing.family import Model
@@ -27,7 +27,7 @@ class Vectors:
     """`matrix[i, j]` is the weight of `terms[j]` in document i; terms are sorted."""
 
     terms: Hashes
-    matrix: csr_array
+    matrix: scipy.sparse.csr_array
 
 
 def fit_frequencies(documents: Documents) -> Model:
@@ -71,7 +71,7 @@ def inverse_frequency(terms: Hashes, model: Model) -> NDArray[np.float64]:
     return 1.0 + np.log(np.maximum((1.0 + size) / (1.0 + frequency), 1.0))
 
 
-def align(left: Vectors, right: Vectors) -> tuple[csr_array, csr_array]:
+def align(left: Vectors, right: Vectors) -> tuple[scipy.sparse.csr_array, scipy.sparse.csr_array]:
     """Both matrices over the same columns."""
     terms = np.union1d(left.terms, right.terms)
     return tuple(_onto(part, terms) for part in (left, right))  # type: ignore[return-value]
@@ -84,28 +84,32 @@ def _count(features: Features, field: int) -> Vectors:
         hashes = combine([hashes, np.full_like(hashes, field)])
     terms, columns = np.unique(hashes, return_inverse=True)
     ones = np.ones(len(hashes))
-    matrix = csr_array((ones, columns.reshape(-1), features.offsets.copy()), shape=(len(features), len(terms)))
+    matrix = scipy.sparse.csr_array(
+        (ones, columns.reshape(-1), features.offsets.copy()), shape=(len(features), len(terms))
+    )
     matrix.sum_duplicates()
     return Vectors(terms, matrix)
 
 
-def _weigh(part: Vectors, factors: NDArray[np.float64], norm: float) -> csr_array:
+def _weigh(part: Vectors, factors: NDArray[np.float64], norm: float) -> scipy.sparse.csr_array:
     """Columns times their factor, rows of length one: (Σ x^norm)^(1/norm)."""
     matrix = part.matrix
     data = matrix.data * factors[matrix.indices]
     rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
     lengths = np.bincount(rows, data**norm, matrix.shape[0]) ** (1 / norm)
-    return csr_array((data / lengths[rows], matrix.indices, matrix.indptr), shape=matrix.shape)
+    return scipy.sparse.csr_array((data / lengths[rows], matrix.indices, matrix.indptr), shape=matrix.shape)
 
 
-def _join(terms: list[Hashes], matrices: list[csr_array]) -> Vectors:
+def _join(terms: list[Hashes], matrices: list[scipy.sparse.csr_array]) -> Vectors:
     every = np.unique(np.concatenate(terms))
     total = _onto(Vectors(terms[0], matrices[0]), every)
     for some, matrix in zip(terms[1:], matrices[1:], strict=True):
-        total = csr_array(total + _onto(Vectors(some, matrix), every))
+        total = scipy.sparse.csr_array(total + _onto(Vectors(some, matrix), every))
     return Vectors(every, total)
 
 
-def _onto(part: Vectors, terms: Hashes) -> csr_array:
+def _onto(part: Vectors, terms: Hashes) -> scipy.sparse.csr_array:
     columns = np.searchsorted(terms, part.terms)[part.matrix.indices]
-    return csr_array((part.matrix.data, columns, part.matrix.indptr), shape=(part.matrix.shape[0], len(terms)))
+    return scipy.sparse.csr_array(
+        (part.matrix.data, columns, part.matrix.indptr), shape=(part.matrix.shape[0], len(terms))
+    )

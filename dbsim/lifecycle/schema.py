@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from alembic.migration import MigrationContext
-from alembic.operations import Operations
+from typing import TYPE_CHECKING
+
 from sqlalchemy import Connection, Engine, inspect
 
 from dbsim.engines.backend import Backend
@@ -11,6 +11,9 @@ from dbsim.engines.transactions import write
 from dbsim.errors import DbsimError, SchemaOutdated
 from dbsim.tables import catalogue, versions
 from dbsim.tables.versions import BASE, VERSION_TABLE
+
+if TYPE_CHECKING:
+    from alembic.operations import Operations  # half a second: only `operations` needs it
 
 MIGRATION = """
     import dbsim.migrate
@@ -86,4 +89,7 @@ def _known(found: str | None) -> str:
 
 def operations(connection: Connection) -> Operations:
     """Alembic's `op` on a connection."""
+    from alembic.migration import MigrationContext
+    from alembic.operations import Operations
+
     return Operations(MigrationContext.configure(connection))

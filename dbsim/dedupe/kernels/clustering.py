@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+import scipy  # whose parts load when they are first used
 from numpy.typing import NDArray
-from scipy.sparse import coo_array, csr_array
-from scipy.sparse.csgraph import connected_components
 
 Labels = NDArray[np.int64]
 Nodes = NDArray[np.int64] | NDArray[np.int32]
@@ -39,18 +38,20 @@ class Graph:
             return self
         return Graph(self.nodes, self.a[kept], self.b[kept], self.weights[kept])
 
-    def rows(self) -> csr_array:
+    def rows(self) -> scipy.sparse.csr_array:
         """Symmetric adjacency; neighbours of a node in ascending order."""
         ends = (np.concatenate([self.a, self.b]), np.concatenate([self.b, self.a]))
-        matrix = coo_array((np.tile(self.weights, 2), ends), shape=(self.nodes, self.nodes)).tocsr()
+        matrix = scipy.sparse.coo_array((np.tile(self.weights, 2), ends), shape=(self.nodes, self.nodes)).tocsr()
         matrix.sort_indices()
-        return csr_array(matrix)
+        return scipy.sparse.csr_array(matrix)
 
 
 def components(graph: Graph) -> Labels:
     """Everything that hangs together by a chain of similar pairs."""
-    matrix = coo_array((np.ones(len(graph.a), np.int8), (graph.a, graph.b)), shape=(graph.nodes, graph.nodes))
-    count, found = connected_components(matrix, directed=False)
+    matrix = scipy.sparse.coo_array(
+        (np.ones(len(graph.a), np.int8), (graph.a, graph.b)), shape=(graph.nodes, graph.nodes)
+    )
+    count, found = scipy.sparse.csgraph.connected_components(matrix, directed=False)
     first = np.full(count, graph.nodes, np.int64)
     np.minimum.at(first, found, np.arange(graph.nodes))
     labels: Labels = first[found]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import scipy  # whose parts load when they are first used
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
 
 from dbsim.dedupe.kernels.clustering import Graph, Labels
 
@@ -16,7 +16,7 @@ def f_measure(labels: Labels, reference: Labels) -> float:
     found, group = np.unique(labels, return_inverse=True)
     classes, class_ = np.unique(reference, return_inverse=True)
     shape = (len(classes), len(found))
-    common = coo_array((np.ones(len(labels)), (class_, group)), shape=shape)
+    common = scipy.sparse.coo_array((np.ones(len(labels)), (class_, group)), shape=shape)
     common.sum_duplicates()
     class_sizes, group_sizes = np.bincount(class_), np.bincount(group)
     row, column = common.coords

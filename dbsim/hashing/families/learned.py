@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy  # whose parts load when they are first used
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.linalg import LinearOperator, svds
 
 from dbsim.hashing.documents import Documents
 from dbsim.hashing.family import Model
@@ -20,7 +19,7 @@ TINY = 1e-9
 Matrix = NDArray[np.float64]
 
 
-def fit_space(documents: Documents) -> tuple[Model, csr_array]:
+def fit_space(documents: Documents) -> tuple[Model, scipy.sparse.csr_array]:
     """Document frequencies and vocabulary, and the sample's vectors over that vocabulary."""
     model = fit_frequencies(documents)
     found = vectors(documents, model)
@@ -33,7 +32,7 @@ def fit_space(documents: Documents) -> tuple[Model, csr_array]:
     return model, matrix[np.diff(matrix.indptr) > 0]
 
 
-def restrict(found: Vectors, vocabulary: Hashes) -> csr_array:
+def restrict(found: Vectors, vocabulary: Hashes) -> scipy.sparse.csr_array:
     """The columns of the vocabulary, in its order; other terms are left out."""
     place = np.searchsorted(vocabulary, found.terms)
     place[place == len(vocabulary)] = 0
@@ -41,23 +40,25 @@ def restrict(found: Vectors, vocabulary: Hashes) -> csr_array:
     entry = known[found.matrix.indices]
     counts = np.concatenate([[0], np.cumsum(entry)])[found.matrix.indptr]
     columns = place[found.matrix.indices[entry]]
-    return csr_array((found.matrix.data[entry], columns, counts), shape=(found.matrix.shape[0], len(vocabulary)))
+    return scipy.sparse.csr_array(
+        (found.matrix.data[entry], columns, counts), shape=(found.matrix.shape[0], len(vocabulary))
+    )
 
 
-def directions(matrix: csr_array, count: int, *, centre: bool) -> tuple[Matrix, NDArray[np.float64]]:
+def directions(matrix: scipy.sparse.csr_array, count: int, *, centre: bool) -> tuple[Matrix, NDArray[np.float64]]:
     """terms × at most `count` right singular vectors, largest first, and the singular values; signs are fixed."""
     mean = np.asarray(matrix.mean(axis=0)).reshape(-1) if centre else np.zeros(matrix.shape[1])
     if min(matrix.shape) <= max(SMALL, 2 * count):
         _, values, right = np.linalg.svd(matrix.toarray() - mean, full_matrices=False)
     else:
-        operator = LinearOperator(
+        operator = scipy.sparse.linalg.LinearOperator(
             matrix.shape,
             matvec=lambda x: matrix @ x.reshape(-1) - mean @ x.reshape(-1),
             rmatvec=lambda y: matrix.T @ y.reshape(-1) - mean * y.sum(),
             dtype=np.float64,
         )
         start = np.linspace(1.0, 2.0, min(matrix.shape))  # the same start, the same result
-        _, values, right = svds(operator, k=count, v0=start)
+        _, values, right = scipy.sparse.linalg.svds(operator, k=count, v0=start)
         order = np.argsort(-values)
         values, right = values[order], right[order]
     kept = values[:count] > TINY * max(float(values[0]), TINY)
@@ -76,7 +77,7 @@ def projections(documents: Documents, model: Model) -> Matrix:
     return on_normals(matrix, model["normals"].astype(np.int64))
 
 
-def on_normals(matrix: csr_array, normals: NDArray[np.int64]) -> Matrix:
+def on_normals(matrix: scipy.sparse.csr_array, normals: NDArray[np.int64]) -> Matrix:
     weights = matrix.copy()
     weights.data = np.round(weights.data * UNIT).astype(np.int64)
     return np.asarray(weights @ normals) / (UNIT * GRAIN)

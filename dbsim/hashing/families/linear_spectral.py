@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy  # whose parts load when they are first used
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, diags_array
 
 from dbsim.hashing.documents import Documents
 from dbsim.hashing.families.codes import Code
@@ -32,7 +32,7 @@ class LinearSpectral(Code):
                 "ask for fewer bits, or fill the table before the first sync"
             )
         degree = matrix @ np.asarray(matrix.sum(axis=0)).reshape(-1)  # row sums of W = X·X'
-        scaled = csr_array(diags_array(1.0 / np.sqrt(degree)) @ matrix)
+        scaled = scipy.sparse.csr_array(scipy.sparse.diags_array(1.0 / np.sqrt(degree)) @ matrix)
         normals, _ = directions(scaled, self.bits + 1, centre=False)
         if normals.shape[1] < self.bits + 1:
             raise ValueError(

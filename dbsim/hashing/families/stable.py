@@ -17,10 +17,8 @@ from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
+import scipy  # whose parts load when they are first used
 from numpy.typing import NDArray
-from scipy.integrate import quad
-from scipy.sparse import csr_array
-from scipy.special import fresnel
 
 from dbsim.hashing import measures
 from dbsim.hashing.documents import Documents
@@ -90,7 +88,7 @@ class Stable(Family):
         return np.where(filled, self.compare(a, b), 0.0)
 
     @abstractmethod
-    def compare(self, left: csr_array, right: csr_array) -> NDArray[np.float64]:
+    def compare(self, left: scipy.sparse.csr_array, right: scipy.sparse.csr_array) -> NDArray[np.float64]:
         """left × right: the similarity, from 0 to 1."""
 
     def _positions(self, documents: Documents, plan: Plan, model: Model) -> NDArray[np.float64]:
@@ -113,7 +111,7 @@ class Gauss(Stable):
     def draw(self, first: Numbers, second: Numbers) -> tuple[Numbers, ...]:
         return normal(first, second)
 
-    def compare(self, left: csr_array, right: csr_array) -> NDArray[np.float64]:
+    def compare(self, left: scipy.sparse.csr_array, right: scipy.sparse.csr_array) -> NDArray[np.float64]:
         return measures.l2(left, right)
 
 
@@ -131,7 +129,7 @@ class Cauchy(Stable):
     def draw(self, first: Numbers, second: Numbers) -> tuple[Numbers, ...]:
         return cauchy(first, second)
 
-    def compare(self, left: csr_array, right: csr_array) -> NDArray[np.float64]:
+    def compare(self, left: scipy.sparse.csr_array, right: scipy.sparse.csr_array) -> NDArray[np.float64]:
         return measures.l1(left, right)
 
 
@@ -147,7 +145,7 @@ class Levy(Stable):
         """Symmetric ½-stable, in Fresnel integrals; 2/π at zero."""
         if x < 1e-7:
             return 2.0 / math.pi
-        sine, cosine = fresnel(math.sqrt(1.0 / (2.0 * math.pi * x)))
+        sine, cosine = scipy.special.fresnel(math.sqrt(1.0 / (2.0 * math.pi * x)))
         angle = 1.0 / (4.0 * x)
         share = math.sin(angle) * (0.5 - sine) + math.cos(angle) * (0.5 - cosine)
         return float(share / math.sqrt(2.0 * math.pi * x**3))
@@ -155,7 +153,7 @@ class Levy(Stable):
     def draw(self, first: Numbers, second: Numbers) -> tuple[Numbers, ...]:
         return levy(first, second)
 
-    def compare(self, left: csr_array, right: csr_array) -> NDArray[np.float64]:
+    def compare(self, left: scipy.sparse.csr_array, right: scipy.sparse.csr_array) -> NDArray[np.float64]:
         return measures.lhalf(left, right)
 
 
@@ -167,7 +165,8 @@ def _segment_probability(family: Stable, ratio: float) -> float:
     points = [10.0**power for power in range(-3, 12)]
     edges = [0.0, *(point for point in points if point < ratio), ratio]
     pieces = (
-        quad(lambda x: 2.0 * family.density(x) * (1.0 - x / ratio), low, high)[0] for low, high in pairwise(edges)
+        scipy.integrate.quad(lambda x: 2.0 * family.density(x) * (1.0 - x / ratio), low, high)[0]
+        for low, high in pairwise(edges)
     )
     return min(float(sum(pieces)), 1.0)
 

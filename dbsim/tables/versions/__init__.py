@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from types import ModuleType
+from typing import TYPE_CHECKING
 
-from alembic.operations import Operations
 from sqlalchemy import Column, MetaData, PrimaryKeyConstraint, String, Table, delete, insert, inspect
 
 from dbsim.errors import InvalidOption
 from dbsim.tables.versions import v0001, v0002
+
+if TYPE_CHECKING:
+    from alembic.operations import Operations  # half a second: only migrations need it
 
 VERSIONS: dict[str, ModuleType] = {"0001": v0001, "0002": v0002}
 VERSION_TABLE = "dbsim_version"

@@ -5,8 +5,12 @@ Every step may find its work done: SQLite commits each statement that defines a 
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import sqlalchemy as sa
-from alembic.operations import Operations
+
+if TYPE_CHECKING:
+    from alembic.operations import Operations
 
 
 def upgrade(op: Operations) -> None:

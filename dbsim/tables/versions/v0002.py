@@ -5,9 +5,13 @@ Under 0001 they lay outside the versions, so that a database never got a new col
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import sqlalchemy as sa
-from alembic.operations import Operations
 from sqlalchemy.dialects.postgresql import ARRAY
+
+if TYPE_CHECKING:
+    from alembic.operations import Operations
 
 TABLES = ("dbsim_unicode", "dbsim_donor", "dbsim_constant")
 
