@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from dbsim.text.arithmetic import Hashes, combine_runs
 from dbsim.text.normalise import fold
 from dbsim.text.tokens import FILLER, TokenHasher, Tokens, offsets_of
+
+BLOCK = 1 << 14  # features looked at together: their temporaries stay small, however long a text is
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,15 @@ class Features:
     def documents(self) -> NDArray[np.int64]:
         """The document number of every feature."""
         return np.repeat(np.arange(len(self)), self.counts)
+
+    def blocks(self) -> Iterator[tuple[NDArray[np.int64], Hashes]]:
+        """(document numbers, hashes) of some features at a time; of a single document the number just once."""
+        if len(self) == 1:
+            number = np.zeros(1, np.int64)
+            yield from ((number, self.hashes[start : start + BLOCK]) for start in range(0, len(self.hashes), BLOCK))
+            return
+        for start in range(0, len(self.hashes), BLOCK):
+            yield self.documents[start : start + BLOCK], self.hashes[start : start + BLOCK]
 
     def of(self, document: int) -> frozenset[int]:
         """The feature set of one document, for exact comparison."""
@@ -75,12 +86,14 @@ class Analyser:
 def shingles(tokens: Tokens, size: int) -> Features:
     """Every run of `size` tokens; a shorter text is one run, filled up, and so equals only an equal text."""
     padded = _fill_short(tokens, size)
-    counts = np.where(padded.counts > 0, padded.counts - size + 1, 0)
     runs = combine_runs(padded.hashes, size)
-    ends = padded.offsets[1:-1]
-    if size == 1 or not len(ends):
-        return Features(runs, offsets_of(counts))
+    if size == 1:
+        return Features(runs, padded.offsets)
+    if len(padded.offsets) == 2:
+        return Features(runs, np.array([0, len(runs)]))
+    counts = np.maximum(padded.counts - (size - 1), 0)
     inside = np.ones(len(runs), bool)  # runs that do not reach into the next document
+    ends = padded.offsets[1:-1]
     for back in range(1, size):
         crossing = ends - back
         inside[crossing[(crossing >= 0) & (crossing < len(runs))]] = False
@@ -90,7 +103,7 @@ def shingles(tokens: Tokens, size: int) -> Features:
 def _fill_short(tokens: Tokens, size: int) -> Tokens:
     """Append zero hashes to documents with fewer than `size` tokens (empty ones stay empty)."""
     counts = tokens.counts
-    if not ((counts > 0) & (counts < size)).any():
+    if not len(counts) or counts.min() >= size:
         return tokens
     filled = np.where(counts > 0, np.maximum(counts, size), 0)
     offsets = offsets_of(filled)

@@ -179,4 +179,4 @@ def test_memory_of_the_word_cache() -> None:
     """400,000 words met once: the cache is emptied on the way, so what stays is bounded."""
     used = signer(WORDS)
     used.sign([[" ".join(f"{number:07x}" for number in range(400_000))]])
-    assert len(used._hasher) < 300_000
+    assert len(used._hasher.table) < 300_000
