@@ -45,7 +45,7 @@ def _by_integers(fields: Sequence[Tokens], primes: tuple[int, int]) -> Iterator[
                 number = number * DIGIT + FIELD_END
             start, stop = int(tokens.offsets[document]), int(tokens.offsets[document + 1])
             for piece in range(start, stop, PIECE):
-                digits = tokens.hashes[piece : min(piece + PIECE, stop)].astype(">u8").tobytes()
+                digits = tokens.piece(piece, min(piece + PIECE, stop)).astype(">u8").tobytes()
                 number = int.from_bytes((number % (first * second)).to_bytes(8, "big") + digits, "big")
         yield (number % first) << PRIME_BITS | number % second
 

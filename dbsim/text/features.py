@@ -10,9 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dbsim.text.arithmetic import Hashes, combine_runs
+from dbsim.text.characters import FILLER
 from dbsim.text.normalise import fold
-from dbsim.text.tokens import FILLER, TokenHasher, Tokens, offsets_of
+from dbsim.text.tokens import TokenHasher, Tokens, offsets_of
 
+PIECE = 1 << 18  # tokens combined at once
 BLOCK = 1 << 14  # features looked at together: their temporaries stay small, however long a text is
 
 
@@ -86,7 +88,7 @@ class Analyser:
 def shingles(tokens: Tokens, size: int) -> Features:
     """Every run of `size` tokens; a shorter text is one run, filled up, and so equals only an equal text."""
     padded = _fill_short(tokens, size)
-    runs = combine_runs(padded.hashes, size)
+    runs = _runs(padded, size)
     if size == 1:
         return Features(runs, padded.offsets)
     if len(padded.offsets) == 2:
@@ -100,10 +102,22 @@ def shingles(tokens: Tokens, size: int) -> Features:
     return Features(runs[inside], offsets_of(counts))
 
 
+def _runs(tokens: Tokens, size: int) -> Hashes:
+    """Of all tokens in a row, whatever document they belong to."""
+    total = int(tokens.offsets[-1]) - size + 1
+    if total <= PIECE:
+        return combine_runs(tokens.hashes, size)
+    found = np.empty(total, np.uint64)
+    for start in range(0, total, PIECE):
+        part = found[start : start + PIECE]
+        part[:] = combine_runs(tokens.piece(start, start + len(part) + size - 1), size)
+    return found
+
+
 def _fill_short(tokens: Tokens, size: int) -> Tokens:
     """Append zero hashes to documents with fewer than `size` tokens (empty ones stay empty)."""
     counts = tokens.counts
-    if not len(counts) or counts.min() >= size:
+    if not ((counts > 0) & (counts < size)).any():
         return tokens
     filled = np.where(counts > 0, np.maximum(counts, size), 0)
     offsets = offsets_of(filled)

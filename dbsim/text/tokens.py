@@ -3,29 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dbsim.text.arithmetic import Hashes
+from dbsim.text.characters import CharacterTable, Points, spell
 from dbsim.text.words import MARGIN, Words, WordTable
 
 PIECE = 1 << 17  # bytes cut into words at once: the arrays of a piece take ten times as much and stay in the cache
-FILLER = "_"  # stands for the gap between words and before and after a text in character n-grams
+LONG = 1 << 21  # characters hashed at once
 
 
-@dataclass(frozen=True)
 class Tokens:
     """`hashes[offsets[i]:offsets[i+1]]` are the tokens of document i, in order."""
 
-    hashes: Hashes
-    offsets: NDArray[np.int64]
+    def __init__(self, hashes: Hashes, offsets: NDArray[np.int64]) -> None:
+        self.hashes = hashes
+        self.offsets = offsets
+        self.counts = offsets[1:] - offsets[:-1]
+
+    def piece(self, start: int, stop: int) -> Hashes:
+        """Some of the hashes, in little memory also if the text is long."""
+        return self.hashes[start:stop]
+
+
+class LongTokens(Tokens):
+    """Tokens hashed when asked for: a character takes one to four bytes, its hash eight."""
+
+    def __init__(self, points: Points, offsets: NDArray[np.int64], table: CharacterTable) -> None:
+        self._points = points
+        self._table = table
+        self.offsets = offsets
+        self.counts = offsets[1:] - offsets[:-1]
 
     @property
-    def counts(self) -> NDArray[np.int64]:
-        return self.offsets[1:] - self.offsets[:-1]
+    def hashes(self) -> Hashes:  # type: ignore[override]
+        return self._table.hashes(self._points)
+
+    def piece(self, start: int, stop: int) -> Hashes:
+        return self._table.hashes(self._points[start:stop])
 
 
 class TokenHasher:
@@ -33,7 +51,7 @@ class TokenHasher:
 
     def __init__(self, secret: bytes) -> None:
         self.table = WordTable(secret)
-        self._characters = np.empty(0, np.int64)
+        self._characters = CharacterTable(self.table.hash)
 
     def words(self, folded: Sequence[bytes]) -> Tokens:
         """The words of each folded text."""
@@ -51,19 +69,10 @@ class TokenHasher:
 
     def characters(self, folded: Sequence[bytes], padding: int) -> Tokens:
         """The characters of each folded text, gaps as one filler, `padding` fillers at both ends."""
-        pad = FILLER * padding
-        texts = [FILLER.join(document.decode().split()) for document in folded]
-        padded = [pad + text + pad if text else "" for text in texts]
-        points = np.frombuffer("".join(padded).encode("utf-32-le"), np.uint32)
-        if not len(self._characters):
-            self._characters = np.full(0x110000, -1, np.int64)
-        hashes = self._characters[points]
-        if (hashes < 0).any():
-            for point in np.unique(points[hashes < 0]).tolist():
-                self._characters[point] = self.table.hash(chr(point).encode())
-            hashes = self._characters[points]
-        counts = np.fromiter(map(len, padded), np.int64, len(padded))
-        return Tokens(hashes.view(np.uint64), offsets_of(counts))
+        points, counts = spell(folded, padding)
+        if len(points) > LONG:
+            return LongTokens(points, offsets_of(counts), self._characters)
+        return Tokens(self._characters.hashes(points), offsets_of(counts))
 
 
 def offsets_of(counts: NDArray[np.int64]) -> NDArray[np.int64]:

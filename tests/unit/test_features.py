@@ -69,6 +69,8 @@ def test_pieces_blocks_and_cache_change_nothing(batch: list[str], analyser: Anal
         patch.object(words, "CACHE_LIMIT", limit),
         patch.object(arithmetic, "BLOCK", piece),
         patch.object(features, "BLOCK", piece),
+        patch.object(features, "PIECE", piece),
+        patch.object(tokens, "LONG", piece),
     ):
         assert split(features_of(batch, analyser, hasher)) == expected
         assert split(features_of(batch, analyser, hasher)) == expected
