@@ -8,35 +8,35 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, Subquery
 
+from dbsim.dedupe.keep import Ranking
+from dbsim.dedupe.kernels.buckets import Limits
+from dbsim.dedupe.options import GroupOptions, PairOptions
+from dbsim.dedupe.resolve import Resolution, Resolver
+from dbsim.dedupe.results import Duplicates, Pairs
+from dbsim.dedupe.run import Deduplication, limited
+from dbsim.dedupe.store_pairs import Workplace
+from dbsim.engines.backend import Backend
+from dbsim.engines.execute import TableHook
+from dbsim.engines.transactions import persistently, read
 from dbsim.errors import InvalidOption
+from dbsim.evaluate.tune import TuneReport, Tuning
 from dbsim.hashing.signer import Signer
+from dbsim.lifecycle import status
+from dbsim.lifecycle.inline import set_inline
 from dbsim.options import IndexOptions, describe_columns
-from dbsim.search.bounds import MAX_CANDIDATES, Text, bounds_of, by_field
-from dbsim.search.buckets import Limits
-from dbsim.search.candidates import Where
-from dbsim.search.current import Current
-from dbsim.search.dedupe import Deduplication, limited
-from dbsim.search.dedupe_options import GroupOptions, PairOptions
-from dbsim.search.duplicates import Duplicates, Pairs
-from dbsim.search.engine import SearchEngine
+from dbsim.progress import Progress, quiet
 from dbsim.search.explain import Explanation
-from dbsim.search.keep import Ranking
-from dbsim.search.pairing import Workplace
-from dbsim.search.resolve import Resolution, Resolver
+from dbsim.search.generation import Current
+from dbsim.search.limits import MAX_CANDIDATES, Text, bounds_of, by_field
 from dbsim.search.results import Results
-from dbsim.search.tune import TuneReport, Tuning
-from dbsim.store import catalogue, models, status
-from dbsim.store.backend import Backend
-from dbsim.store.compare import Comparison, Differences
-from dbsim.store.definition import TableHook
-from dbsim.store.filling import Progress
-from dbsim.store.inline import set_inline
-from dbsim.store.source import Key
-from dbsim.store.sync import SyncReport, Worker
-from dbsim.store.tables import IndexTables
-from dbsim.store.transactions import persistently, read
-
-_quiet: Progress = lambda stage, done, total: None  # noqa: E731
+from dbsim.search.searcher import SearchEngine
+from dbsim.search.statements import Where
+from dbsim.sync import models
+from dbsim.sync.compare import Comparison, Differences
+from dbsim.sync.worker import SyncReport, Worker
+from dbsim.tables import catalogue
+from dbsim.tables.index_tables import IndexTables
+from dbsim.tables.source import Key
 
 
 class Index:
@@ -83,7 +83,7 @@ class Index:
         return self._tables.key_names
 
     # ── in step ──
-    def sync(self, *, reconcile: bool = False, progress: Progress = _quiet) -> SyncReport:
+    def sync(self, *, reconcile: bool = False, progress: Progress = quiet) -> SyncReport:
         """Bring the index, and the groups if they are stored, up to date; `reconcile` compares every row."""
         before = self._deduplication(progress).stored()
         report = self.worker(progress).run(compare=reconcile)
@@ -100,7 +100,7 @@ class Index:
         models.refit(self._engine, self._backend, self._tables, self._signer, self._after_create_table)
 
     def follow(
-        self, *, stop: Callable[[], bool] = lambda: False, poll: float = 5.0, progress: Progress = _quiet
+        self, *, stop: Callable[[], bool] = lambda: False, poll: float = 5.0, progress: Progress = quiet
     ) -> None:
         """Keep up until `stop()`; PostgreSQL wakes it at once, otherwise it looks after `poll` seconds at most."""
         self.sync(progress=progress)
@@ -108,16 +108,16 @@ class Index:
             persistently(self._backend, lambda: self._backend.wait(self._engine, self._tables, poll))
             self.sync(progress=progress)
 
-    def set_inline(self, on: bool = True, *, progress: Progress = _quiet) -> SyncReport:
+    def set_inline(self, on: bool = True, *, progress: Progress = quiet) -> SyncReport:
         """PostgreSQL: sign in the writing transaction (True) or through the queue (False), then bring up to date."""
         set_inline(self._engine, self._backend, self.name, on)
         self._current.look()
         return self.sync(progress=progress)
 
-    def worker(self, progress: Progress = _quiet) -> Worker:
+    def worker(self, progress: Progress = quiet) -> Worker:
         return Worker(self._engine, self._backend, self._tables, self._signer, progress)
 
-    def check(self, *, sample: int | None = None, repair: bool = False, progress: Progress = _quiet) -> Differences:
+    def check(self, *, sample: int | None = None, repair: bool = False, progress: Progress = quiet) -> Differences:
         """Recompute signatures and compare, all rows or a sample; rows still in the queue are not differences."""
         if sample is not None and sample < 1:
             raise InvalidOption(f"a sample of {sample} rows is not possible: use 1 or more")
@@ -151,7 +151,7 @@ class Index:
         recall: float | None = None,
         sample: int = 2000,
         probes: int = 0,
-        progress: Progress = _quiet,
+        progress: Progress = quiet,
     ) -> TuneReport:
         """Measure recall, rows ranked and cost of a grid of settings on a sample of the table."""
         texts, rows = read(
@@ -275,7 +275,7 @@ class Index:
         threshold: float | None = None,
         verify: bool = False,
         limits: Limits | None = None,
-        progress: Progress = _quiet,
+        progress: Progress = quiet,
     ) -> Pairs:
         """All pairs of near-duplicate rows; `verify` compares the texts themselves, so that the score is exact."""
         wanted = self._pair_threshold(threshold)
@@ -290,7 +290,7 @@ class Index:
         threshold: float | None = None,
         verify: bool = False,
         limits: Limits | None = None,
-        progress: Progress = _quiet,
+        progress: Progress = quiet,
     ) -> Duplicates:
         """Groups of near-duplicate rows, stored in dbsim_<index>_groups and kept up to date by `sync` from then on.
 
@@ -332,7 +332,7 @@ class Index:
         return read(self._engine, self._backend, lambda c: self._ranking(keep).kept(c, groups))
 
     def _ranking(self, keep: str) -> Ranking:
-        return Ranking(self._deduplication(_quiet).place, keep)
+        return Ranking(self._deduplication(quiet).place, keep)
 
     def _deduplication(self, progress: Progress) -> Deduplication:
         search = self._current.look()

@@ -11,9 +11,9 @@ from rich.text import Text
 
 from dbsim.cli.common import database_argument, err, index_argument, json_option, opened, out, print_json, progress_bar
 from dbsim.errors import InvalidOption
-from dbsim.hashing.families import family_names, family_of
-from dbsim.options import Field, describe_columns
-from dbsim.store.source import public_key
+from dbsim.hashing.families.registry import family_names, family_of
+from dbsim.options import Field, describe_columns, require_positive
+from dbsim.tables.source import public_key
 
 FIELD_OPTIONS = {"words", "characters", "normaliser", "bits"}
 
@@ -75,8 +75,9 @@ def _field_options(options: dict[str, Any]) -> dict[str, Any]:
             found |= {"unit": unit, "size": size}
     if options.get("normaliser"):
         found["normaliser"] = options["normaliser"]
-    if options.get("bits"):
+    if options.get("bits") is not None:
         found["bits"] = _integer("bits", options["bits"])
+        require_positive(bits=found["bits"])
     return found
 
 
@@ -105,12 +106,12 @@ def index_options(*, required: bool) -> Callable[[Callable[..., Any]], Callable[
         click.option("--family", help=f"{', '.join(family_names())}, with :SETTING=VALUE…{default('minhash')}"),
         click.option("--threshold", type=float, help=f"Similarity from which rows count.{default('0.7')}"),
         click.option("--recall", type=float, help=f"Share of such pairs that must be found.{default('0.95')}"),
-        click.option("--keys", type=int, default=0, help="Bucket keys, instead of those that follow from the recall."),
-        click.option("--rows", type=int, default=0, help="Rows per key, together with --keys."),
+        click.option("--keys", type=int, help="Bucket keys, instead of those that follow from the recall."),
+        click.option("--rows", type=int, help="Rows per key, together with --keys."),
         click.option("--words", type=int, help="Compare runs of so many words."),
         click.option("--characters", type=int, help="Compare runs of so many characters."),
         click.option("--normaliser", help="text, german (ä→ae) or digits."),
-        click.option("--bits", type=int, default=0, help="Length of the filters."),
+        click.option("--bits", type=int, help="Length of the filters."),
     ]
 
     def add(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -134,7 +135,7 @@ table_option = click.option("--table", required=True, help="The table to index; 
 @index_argument
 @table_option
 @index_options(required=True)
-@click.option("--bucket", type=int, default=0, help="Rows and keys from this bucket size instead of the recall.")
+@click.option("--bucket", type=int, help="Rows and keys from this bucket size instead of the recall.")
 @click.option("--inline", is_flag=True, help="PostgreSQL: sign rows in the transaction that writes them; no worker.")
 @click.option("--no-triggers", is_flag=True, help="Leave the table untouched; every sync then compares all rows.")
 def create(db: str, name: str, table: str, columns: tuple[str, ...], no_triggers: bool, **options: Any) -> None:
@@ -156,7 +157,7 @@ def create(db: str, name: str, table: str, columns: tuple[str, ...], no_triggers
 @click.option("--cancel", is_flag=True, help="Give up a change that is under way.")
 def alter(db: str, name: str, columns: tuple[str, ...], cancel: bool, **options: Any) -> None:
     """Change an index's options; searches go on with the old ones until `dbsim sync` has built the new."""
-    if cancel == bool(columns or any(options.values())):
+    if cancel == bool(columns or any(value is not None for value in options.values())):
         raise InvalidOption("name the options to change, or --cancel to give up a change under way")
     if columns:
         options["fields"] = take_fields(columns, options)
