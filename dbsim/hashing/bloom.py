@@ -11,7 +11,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from dbsim.text.arithmetic import low_lane, scale
+from dbsim.text.arithmetic import Hashes, low_lane, scale
 from dbsim.text.features import Features
 
 ROUNDING = 1 << 20
@@ -28,22 +28,24 @@ class Filters:
 
 def filters(features: Features, size: int, sample: int = 1) -> Filters:
     """Set one bit per feature; with sample=2^s only the features whose lowest s bits are zero (very long texts)."""
-    documents = features.documents
-    lane = low_lane(features.hashes)
-    positions = scale(lane, size)
     bits = np.zeros((len(features), size), np.uint8)
-    if sample > 1:
-        kept = (lane & np.uint64(sample - 1)) == 0
-        kept[_smallest(features)] = True  # a short text must not lose its only features
-        documents, positions = documents[kept], positions[kept]
-    bits.reshape(-1)[documents * size + positions] = 1
-    return Filters(np.packbits(bits, axis=1), bits.sum(axis=1, dtype=np.int64))
+    flat = bits.reshape(-1)
+    for documents, hashes in features.blocks():
+        lane = low_lane(hashes)
+        places = scale(lane, size)
+        places += documents * size
+        flat[places if sample == 1 else places[(lane & np.uint64(sample - 1)) == 0]] = 1
+    if sample > 1:  # a short text must not lose its only features
+        there = features.counts.nonzero()[0]
+        flat[there * size + scale(low_lane(_smallest(features)), size)] = 1
+    packed = np.packbits(bits, axis=1)
+    return Filters(packed, np.bitwise_count(packed).sum(axis=1, dtype=np.int64))
 
 
-def _smallest(features: Features) -> NDArray[np.int64]:
-    """The place of each document's feature with the smallest hash."""
-    order = np.lexsort((features.hashes, features.documents))
-    return order[features.offsets[:-1][features.counts > 0]]
+def _smallest(features: Features) -> Hashes:
+    """The smallest hash of each document that has one."""
+    starts = features.offsets[:-1][features.counts > 0]
+    return np.minimum.reduceat(features.hashes, starts) if len(starts) else features.hashes[:0]
 
 
 @lru_cache(maxsize=16)

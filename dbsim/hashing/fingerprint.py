@@ -8,33 +8,82 @@ different texts collide with probability 2⁻⁶⁰, whoever wrote them.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dbsim.text.arithmetic import Hashes, modulo
 from dbsim.text.tokens import Tokens
 
 PRIME_BITS = 30
-FIELD_END = b"\xff" * 8  # no token hash has its two highest bits set
+DIGIT = 2**64
+FIELD_END = DIGIT - 1  # no token hash has its two highest bits set
+FEW = 8  # documents for which Python's large integers are faster than arrays
+LONG = 1 << 16  # tokens: a longer text is not worth a table of powers
+PIECE = 1 << 14  # tokens read as one integer
 
 
 def fingerprints(fields: Sequence[Tokens], secret: bytes) -> NDArray[np.int64]:
     """One number below 2⁶⁰ per document; equal normalised fields give equal numbers."""
-    first, second = random_primes(secret)
-    digits = [(tokens.hashes.astype(">u8").tobytes(), (tokens.offsets * 8).tolist()) for tokens in fields]
+    primes = random_primes(secret)
     documents = len(fields[0].offsets) - 1
-    if len(digits) == 1:
-        data, offsets = digits[0]
-        texts = (data[offsets[i] : offsets[i + 1]] for i in range(documents))
-    else:
-        texts = (
-            FIELD_END.join(data[offsets[i] : offsets[i + 1]] for data, offsets in digits) for i in range(documents)
-        )
-    # int.from_bytes and % are linear in C; numpy has no number wider than 64 bits
-    numbers = (int.from_bytes(b"\x01" + text, "big") for text in texts)
-    return np.fromiter(((x % first) << PRIME_BITS | x % second for x in numbers), np.int64, documents)
+    if documents <= FEW or max(int(tokens.counts.max()) for tokens in fields) > LONG:
+        return np.fromiter(_by_integers(fields, primes), np.int64, documents)
+    first, second = (_remainders(fields, np.uint64(prime)) for prime in primes)
+    return (first << np.uint64(PRIME_BITS) | second).astype(np.int64)
+
+
+def _by_integers(fields: Sequence[Tokens], primes: tuple[int, int]) -> Iterator[int]:
+    """int.from_bytes and % are linear in C; a long text is read in pieces, each after the remainder of those before."""
+    first, second = primes
+    for document in range(len(fields[0].offsets) - 1):
+        number = 1
+        for field, tokens in enumerate(fields):
+            if field:
+                number = number * DIGIT + FIELD_END
+            start, stop = int(tokens.offsets[document]), int(tokens.offsets[document + 1])
+            for piece in range(start, stop, PIECE):
+                digits = tokens.piece(piece, min(piece + PIECE, stop)).astype(">u8").tobytes()
+                number = int.from_bytes((number % (first * second)).to_bytes(8, "big") + digits, "big")
+        yield (number % first) << PRIME_BITS | number % second
+
+
+def _remainders(fields: Sequence[Tokens], prime: np.uint64) -> Hashes:
+    """The numbers modulo one prime, field after field; nothing exceeds 2⁶¹."""
+    value = np.ones(len(fields[0].offsets) - 1, np.uint64)
+    for field, tokens in enumerate(fields):
+        if field:
+            value = modulo(value * _powers(int(prime), 2)[1] + np.uint64(FIELD_END % int(prime)), prime)
+        powers = _powers(int(prime), 1 << int(tokens.counts.max()).bit_length())
+        value = modulo(value * powers[tokens.counts] + _digits(tokens, powers, prime), prime)
+    return value
+
+
+def _digits(tokens: Tokens, powers: Hashes, prime: np.uint64) -> Hashes:
+    """Σ hash · DIGIT^(tokens after it) of each document."""
+    after = np.repeat(tokens.offsets[1:], tokens.counts)
+    after -= np.arange(1, len(after) + 1)
+    terms = modulo(tokens.hashes, prime)
+    terms *= powers.take(after)
+    found = np.zeros(len(tokens.offsets) - 1, np.uint64)
+    there = tokens.counts > 0
+    if there.any():
+        found[there] = np.add.reduceat(modulo(terms, prime), tokens.offsets[:-1][there])  # LONG of them are below 2⁴⁶
+    return modulo(found, prime)
+
+
+@lru_cache(maxsize=128)
+def _powers(prime: int, count: int) -> Hashes:
+    """Of DIGIT, modulo the prime."""
+    found = np.ones(count, np.uint64)
+    known = 1
+    while known < count:
+        step = np.uint64(pow(DIGIT, known, prime))
+        found[known : 2 * known] = modulo(found[: min(known, count - known)] * step, np.uint64(prime))
+        known *= 2
+    return found
 
 
 @lru_cache(maxsize=64)

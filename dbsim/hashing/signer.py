@@ -146,10 +146,10 @@ class Signer:
 
 
 def _batches(texts: Sequence[Sequence[str]]) -> list[slice]:
-    """Cut the documents into runs of about BATCH_BYTES characters."""
+    """Cut the documents into runs of about BATCH_BYTES characters; a longer one is alone, for the sake of memory."""
     if sum(sum(map(len, column)) for column in texts) <= BATCH_BYTES:
         return [slice(None)]
     lengths = np.sum([np.fromiter(map(len, column), np.int64, len(column)) for column in texts], axis=0)
     numbers = (np.cumsum(lengths) - lengths) // BATCH_BYTES
-    starts = np.flatnonzero(np.diff(numbers, prepend=-1))
+    starts = np.flatnonzero(np.diff(numbers, prepend=-1) | (lengths > BATCH_BYTES))
     return [slice(a, b) for a, b in zip(starts.tolist(), [*starts[1:].tolist(), len(lengths)], strict=True)]

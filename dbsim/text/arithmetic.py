@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Hashes = NDArray[np.uint64]
+Halves = NDArray[np.uint32]
 
 LANE = 31
 MASK = np.uint64(2**31 - 1)
@@ -25,6 +26,8 @@ MIX_2 = np.uint64(0x297A2D39)
 BLOCK = 1 << 14  # 256 kB per temporary of both lanes: stays in the second-level cache
 
 _SHIFT = np.uint64(LANE)
+# Arrays without a dimension: numpy takes half a microsecond longer to see what a number is.
+_MASK, _MIX_1, _MIX_2, _12, _15 = (np.array(value, np.uint32) for value in (MASK, MIX_1, MIX_2, 12, 15))
 
 
 def combine(columns: Sequence[Hashes]) -> Hashes:
@@ -32,7 +35,7 @@ def combine(columns: Sequence[Hashes]) -> Hashes:
     result = np.empty(len(columns[0]), np.uint64)
     for start in range(0, len(result), BLOCK):
         part = slice(start, start + BLOCK)
-        _combine(_lanes(np.stack([column[part] for column in columns])), result[part])
+        _combine([_lanes(column[part]) for column in columns], result[part])
     return result
 
 
@@ -42,8 +45,7 @@ def combine_runs(hashes: Hashes, size: int) -> Hashes:
     for start in range(0, len(result), BLOCK):
         part = result[start : start + BLOCK]
         lanes = _lanes(hashes[start : start + len(part) + size - 1])
-        shifted = np.ndarray((2, size, len(part)), np.uint64, lanes, strides=(lanes.strides[0], 8, 8))  # no copy
-        _combine(shifted, part)
+        _combine([lanes[:, place : place + len(part)] for place in range(size)], part)
     return result
 
 
@@ -51,14 +53,17 @@ def combine_rows(matrix: Hashes) -> Hashes:
     """The same for every row of a matrix."""
     result = np.empty(len(matrix), np.uint64)
     for start in range(0, len(result), BLOCK):
-        _combine(_lanes(matrix[start : start + BLOCK].T), result[start : start + BLOCK])
+        lanes = _lanes(matrix[start : start + BLOCK].T)
+        _combine([lanes[:, column] for column in range(matrix.shape[1])], result[start : start + BLOCK])
     return result
 
 
-def _combine(columns: Hashes, out: Hashes) -> None:
-    """`columns` are lanes × columns × numbers."""
-    lanes = mix(_polynomial(columns))
-    np.bitwise_or(lanes[0] << _SHIFT, lanes[1], out=out)
+def _combine(columns: Sequence[Hashes], out: Hashes) -> None:
+    """Every column is lanes × numbers."""
+    lanes = mix(_polynomial(columns).astype(np.uint32))
+    out[:] = lanes[0]
+    out <<= _SHIFT
+    out |= lanes[1]
 
 
 def _lanes(hashes: Hashes) -> Hashes:
@@ -68,21 +73,24 @@ def _lanes(hashes: Hashes) -> Hashes:
     return lanes
 
 
-def mix(lane: Hashes) -> Hashes:
-    """A bijection of the 31-bit numbers that breaks the linearity of the polynomial."""
-    lane = lane ^ (lane >> np.uint64(15))
-    lane *= MIX_1
-    lane &= MASK
-    lane ^= lane >> np.uint64(12)
-    lane *= MIX_2
-    lane &= MASK
-    lane ^= lane >> np.uint64(15)
+def mix(lane: Halves) -> Halves:
+    """A bijection of the 31-bit numbers that breaks the linearity of the polynomial; in 32 bits, four times as fast."""
+    shifted = lane >> _15
+    lane = lane ^ shifted
+    lane *= _MIX_1
+    lane &= _MASK
+    lane ^= np.right_shift(lane, _12, out=shifted)
+    lane *= _MIX_2
+    lane &= _MASK
+    lane ^= np.right_shift(lane, _15, out=shifted)
     return lane
 
 
 def scale(lane: Hashes, size: int) -> NDArray[np.int64]:
     """Map 31-bit numbers to 0 … size-1, keeping their order."""
-    return ((lane * np.uint64(size)) >> _SHIFT).astype(np.int64)
+    scaled = lane * np.uint64(size)
+    scaled >>= _SHIFT
+    return scaled.view(np.int64)
 
 
 def numbered(start: int, stop: int, salt: int = 0) -> Hashes:
@@ -100,27 +108,32 @@ def low_lane(hashes: Hashes) -> Hashes:
     return hashes & MASK
 
 
-def _polynomial(columns: Hashes) -> Hashes:
+def _polynomial(columns: Sequence[Hashes]) -> Hashes:
     """Σ column · multiplier^place modulo PRIME, the last column's place being 0.
 
-    A product is below 2⁶², so that four of them can be added as they are; more are reduced first, to below 2³².
+    A product is below (2³¹ - 1)², so that four of them and two lanes can be added before they are reduced.
     """
-    products = columns * _powers(columns.shape[1])
-    if columns.shape[1] > 4:
-        products = _reduce(products)
-    value = _reduce(_reduce(np.add.reduce(products, axis=1)))
-    below: Hashes = np.minimum(value, value - PRIME)  # less than zero wraps to a large number
-    return below
+    powers, last = _powers(len(columns)), len(columns) - 1
+    value = columns[0] * powers[0] if last else columns[0]
+    for place in range(1, last):
+        if place % 4 == 0:
+            value = modulo(value, PRIME)
+        value += columns[place] * powers[place]
+    if last:
+        value += columns[last]
+    return modulo(value, PRIME)
 
 
 @lru_cache(maxsize=256)
 def _powers(columns: int) -> Hashes:
-    """Lanes × columns × 1."""
+    """Columns × lanes × 1."""
     places = range(columns - 1, -1, -1)
-    return np.array([[[pow(base, place, int(PRIME))] for place in places] for base in MULTIPLIERS], np.uint64)
+    return np.array([[[pow(base, place, int(PRIME))] for base in MULTIPLIERS] for place in places], np.uint64)
 
 
-def _reduce(value: Hashes) -> Hashes:
-    reduced = value & MASK
-    reduced += value >> _SHIFT
-    return reduced
+def modulo(value: Hashes, divisor: np.uint64) -> Hashes:
+    """value % divisor in half the time: numpy divides by one number with multiplications, but only for //."""
+    quotient = value // divisor
+    quotient *= divisor
+    np.subtract(value, quotient, out=quotient)
+    return quotient

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,8 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dbsim.text.arithmetic import Hashes, combine_runs
+from dbsim.text.characters import FILLER
 from dbsim.text.normalise import fold
-from dbsim.text.tokens import FILLER, TokenHasher, Tokens, offsets_of
+from dbsim.text.tokens import TokenHasher, Tokens, offsets_of
+
+PIECE = 1 << 18  # tokens combined at once
+BLOCK = 1 << 14  # features looked at together: their temporaries stay small, however long a text is
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,15 @@ class Features:
     def documents(self) -> NDArray[np.int64]:
         """The document number of every feature."""
         return np.repeat(np.arange(len(self)), self.counts)
+
+    def blocks(self) -> Iterator[tuple[NDArray[np.int64], Hashes]]:
+        """(document numbers, hashes) of some features at a time; of a single document the number just once."""
+        if len(self) == 1:
+            number = np.zeros(1, np.int64)
+            yield from ((number, self.hashes[start : start + BLOCK]) for start in range(0, len(self.hashes), BLOCK))
+            return
+        for start in range(0, len(self.hashes), BLOCK):
+            yield self.documents[start : start + BLOCK], self.hashes[start : start + BLOCK]
 
     def of(self, document: int) -> frozenset[int]:
         """The feature set of one document, for exact comparison."""
@@ -75,16 +88,30 @@ class Analyser:
 def shingles(tokens: Tokens, size: int) -> Features:
     """Every run of `size` tokens; a shorter text is one run, filled up, and so equals only an equal text."""
     padded = _fill_short(tokens, size)
-    counts = np.where(padded.counts > 0, padded.counts - size + 1, 0)
-    runs = combine_runs(padded.hashes, size)
-    ends = padded.offsets[1:-1]
-    if size == 1 or not len(ends):
-        return Features(runs, offsets_of(counts))
+    runs = _runs(padded, size)
+    if size == 1:
+        return Features(runs, padded.offsets)
+    if len(padded.offsets) == 2:
+        return Features(runs, np.array([0, len(runs)]))
+    counts = np.maximum(padded.counts - (size - 1), 0)
     inside = np.ones(len(runs), bool)  # runs that do not reach into the next document
+    ends = padded.offsets[1:-1]
     for back in range(1, size):
         crossing = ends - back
         inside[crossing[(crossing >= 0) & (crossing < len(runs))]] = False
     return Features(runs[inside], offsets_of(counts))
+
+
+def _runs(tokens: Tokens, size: int) -> Hashes:
+    """Of all tokens in a row, whatever document they belong to."""
+    total = int(tokens.offsets[-1]) - size + 1
+    if total <= PIECE:
+        return combine_runs(tokens.hashes, size)
+    found = np.empty(total, np.uint64)
+    for start in range(0, total, PIECE):
+        part = found[start : start + PIECE]
+        part[:] = combine_runs(tokens.piece(start, start + len(part) + size - 1), size)
+    return found
 
 
 def _fill_short(tokens: Tokens, size: int) -> Tokens:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dbsim.text import arithmetic, tokens
+from dbsim.text import arithmetic, features, tokens, words
 from dbsim.text.features import Analyser, Features, shingles
 from dbsim.text.normalise import normalise
 from dbsim.text.tokens import TokenHasher, Tokens
@@ -66,8 +66,11 @@ def test_pieces_blocks_and_cache_change_nothing(batch: list[str], analyser: Anal
     hasher = TokenHasher(SECRET)
     with (
         patch.object(tokens, "PIECE", piece),
-        patch.object(tokens, "CACHE_LIMIT", limit),
+        patch.object(words, "CACHE_LIMIT", limit),
         patch.object(arithmetic, "BLOCK", piece),
+        patch.object(features, "BLOCK", piece),
+        patch.object(features, "PIECE", piece),
+        patch.object(tokens, "LONG", piece),
     ):
         assert split(features_of(batch, analyser, hasher)) == expected
         assert split(features_of(batch, analyser, hasher)) == expected

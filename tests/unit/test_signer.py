@@ -168,7 +168,11 @@ def peak_of_signing(field: FieldPlan, text: str) -> int:
 
 
 def test_memory_for_twenty_megabytes_of_words() -> None:
-    assert peak_of_signing(WORDS, vocabulary_text(20_000_000)) < 10 * 20_000_000
+    assert peak_of_signing(WORDS, vocabulary_text(20_000_000)) < 6 * 20_000_000
+
+
+def test_memory_for_twenty_megabytes_of_characters() -> None:
+    assert peak_of_signing(CHARACTERS, vocabulary_text(20_000_000)) < 14 * 20_000_000
 
 
 def test_memory_for_one_endless_word() -> None:
@@ -179,4 +183,4 @@ def test_memory_of_the_word_cache() -> None:
     """400,000 words met once: the cache is emptied on the way, so what stays is bounded."""
     used = signer(WORDS)
     used.sign([[" ".join(f"{number:07x}" for number in range(400_000))]])
-    assert len(used._hasher) < 300_000
+    assert len(used._hasher.table) < 300_000

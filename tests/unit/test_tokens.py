@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbsim.text import tokens
+from dbsim.text import tokens, words
 from dbsim.text.normalise import fold, normalise
 from dbsim.text.tokens import TokenHasher, Tokens, offsets_of
 
@@ -73,20 +73,20 @@ def test_long_texts_are_read_in_pieces(batch: list[str], piece: int) -> None:
     assert split(found) == [words_by_loop(text) for text in batch]
 
 
-@given(texts)
-def test_pieces_are_cut_at_spaces_and_lose_nothing(batch: list[str]) -> None:
-    document = fold(" ".join(batch))
-    with patch.object(tokens, "PIECE", 5):
-        pieces = list(tokens._pieces(document))
-    assert b"".join(pieces) == document
-    assert [word for piece in pieces for word in piece.split()] == document.split()
-    assert all(len(piece) >= 5 and piece.startswith(b" ") for piece in pieces[1:-1])
+@given(texts, st.integers(1, 9))
+def test_pieces_are_cut_at_spaces_and_lose_nothing(batch: list[str], piece: int) -> None:
+    text = b" " + fold(" ".join(batch)) + b" "
+    with patch.object(tokens, "PIECE", piece):
+        cuts = list(tokens._cuts(text))
+    assert all(text[cut : cut + 1] == b" " for cut in cuts)
+    assert (cuts[0], cuts[-1]) == (0, len(text) - 1)
+    assert all(right - left >= piece for left, right in pairwise(cuts[:-1]))
 
 
 @given(texts, st.integers(0, 5))
 def test_an_emptied_cache_changes_no_value(batch: list[str], limit: int) -> None:
     hasher = TokenHasher(SECRET)
-    with patch.object(tokens, "CACHE_LIMIT", limit):
+    with patch.object(words, "CACHE_LIMIT", limit):
         for _ in range(2):
             assert [split(hasher.words([fold(text)]))[0] for text in batch] == [words_by_loop(text) for text in batch]
             padded = hasher.characters([fold(text) for text in batch], 2)
@@ -95,14 +95,14 @@ def test_an_emptied_cache_changes_no_value(batch: list[str], limit: int) -> None
 
 @pytest.mark.parametrize("documents", [1, 50])
 def test_the_cache_stays_bounded_within_one_call(documents: int) -> None:
-    words = [b"w%d" % number for number in range(5_000)]
-    size = len(words) // documents
-    folded = [b" ".join(words[start : start + size]) for start in range(0, len(words), size)]
+    spelled = [b"w%d" % number for number in range(5_000)]
+    size = len(spelled) // documents
+    folded = [b" ".join(spelled[start : start + size]) for start in range(0, len(spelled), size)]
     hasher = TokenHasher(SECRET)
-    with patch.object(tokens, "CACHE_LIMIT", 300), patch.object(tokens, "PIECE", 600):
+    with patch.object(words, "CACHE_LIMIT", 300), patch.object(tokens, "PIECE", 600):
         found = hasher.words(folded)
-    assert len(hasher) <= 300 + 200  # the limit and the words of one piece
-    assert found.hashes.tolist() == [token_hash(word.decode()) for word in words]
+    assert len(hasher.table) <= 300
+    assert found.hashes.tolist() == [token_hash(word.decode()) for word in spelled]
 
 
 @given(texts)

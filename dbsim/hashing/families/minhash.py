@@ -10,7 +10,7 @@ documents agree in a position is their Jaccard similarity, however few features 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -23,40 +23,60 @@ from dbsim.hashing.documents import Documents
 from dbsim.hashing.family import Family, Keys, Model
 from dbsim.hashing.keys import Plan, band
 from dbsim.hashing.measures import jaccard
-from dbsim.text.arithmetic import MASK, MIX_1, Hashes, combine, high_lane, low_lane, scale
+from dbsim.text.arithmetic import LANE, MASK, MIX_1, Hashes, combine, scale
 from dbsim.text.features import Features
 
 EMPTY = np.uint64(2**64 - 1)
+CHANCES = 3
+MANY = 5  # features a part: hardly one is left empty
 QUICK_ATTEMPTS = 3
 CHUNK = 4096
 
 
 def signature(features: Features, positions: int) -> Hashes:
     """The minima; a document without features has EMPTY everywhere."""
-    minima = np.full((len(features), positions), EMPTY, np.uint64)
-    flat, start = minima.reshape(-1), features.documents * positions
-    np.minimum.at(flat, start + scale(high_lane(features.hashes), positions), features.hashes)
-    for lane in _more_chances(features.hashes):
-        if not (flat == EMPTY).any():
-            return minima
-        part = start + scale(lane, positions)
-        chance = flat[part] == EMPTY
-        np.minimum.at(flat, part[chance], features.hashes[chance])
-    _densify(minima)
+    shape = len(features), positions
+    if len(features.hashes) > MANY * len(features) * positions:
+        found: Hashes = _minima(features, positions, 1)[0]
+        if not (found == EMPTY).any():
+            return found.reshape(shape)
+    found, *chances = _minima(features, positions, 1 + CHANCES)
+    for chance in chances:
+        np.copyto(found, chance, where=found == EMPTY)
+    _densify(found.reshape(shape))
+    return found.reshape(shape)
+
+
+def _minima(features: Features, positions: int, cuts: int) -> Hashes:
+    """cuts × (documents · positions): the range cut once, or in all ways at once for the sake of few calls."""
+    size = len(features) * positions
+    minima = np.full((cuts, size), EMPTY, np.uint64)
+    starts = np.arange(0, cuts * size, size)[:, None] if size else 0
+    for documents, hashes in features.blocks():
+        part = scale(_cuts(hashes)[:cuts], positions)
+        part += starts
+        if len(features) > 1:
+            part += documents * positions
+        np.minimum.at(minima.reshape(-1), part.reshape(-1), np.concatenate([hashes] * cuts))
     return minima
 
 
-def _more_chances(hashes: Hashes) -> Iterator[Hashes]:
-    """Other 31 bits to cut the range by, independent of the high lane and of each other."""
-    low = low_lane(hashes)
-    yield low
-    yield high_lane(hashes) ^ low
-    yield (low * MIX_1) & MASK
+def _cuts(hashes: Hashes) -> Hashes:
+    """The 31 bits to cut the range by: the high lane, then others independent of it and of each other."""
+    lanes = np.empty((1 + CHANCES, len(hashes)), np.uint64)
+    high = np.right_shift(hashes, LANE, out=lanes[0])
+    low = np.bitwise_and(hashes, MASK, out=lanes[1])
+    np.bitwise_xor(high, low, out=lanes[2])
+    np.bitwise_and(low * MIX_1, MASK, out=lanes[3])
+    return lanes
 
 
 def _densify(minima: Hashes) -> None:
+    empty = (minima.reshape(-1) == EMPTY).nonzero()[0]
+    if not len(empty):
+        return
     filled = minima != EMPTY
-    empty = np.flatnonzero(~filled & filled.any(axis=1, keepdims=True))
+    empty = empty[filled.any(axis=1)[empty // minima.shape[1]]]  # a document without features stays empty
     if not len(empty):
         return
     donors = donor_order(minima.shape[1])
