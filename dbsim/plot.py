@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
 Point = tuple[float, float]
-WIDTH, LEFT, TOP, RIGHT, PLAIN, BELOW = 480, 62, 40, 18, 290, 52  # pixels; a phone shows 360 of them a line
+WIDTH, LEFT, TOP, RIGHT, PLAIN, BELOW = 480, 62, 46, 28, 290, 52  # pixels; a phone shows 360 of them a line
 LINE, LETTER, FONT = 21, 7.4, 14  # of the legend; a letter's usual width
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c510a", "#7b3294", "#000000")
 DASHES = ("", "7 4", "2 3")

@@ -21,7 +21,6 @@ class Means:
     labels: Labels
     centroids: Matrix
     error: float
-    rounds: int
 
 
 def kmeans(matrix: csr_array, count: int, *, seed: int = 0, restarts: int = RESTARTS) -> Means:
@@ -40,7 +39,7 @@ def assign(matrix: csr_array, centroids: Matrix) -> Labels:
 def _run(matrix: csr_array, count: int, rng: np.random.Generator) -> Means:
     centroids = _start(matrix, count, rng)
     labels = np.full(matrix.shape[0], -1, np.int64)
-    for rounds in range(1, ROUNDS + 1):
+    for _ in range(ROUNDS):
         distances = _distances(matrix, centroids)
         new = np.asarray(distances.argmin(axis=1), np.int64)
         _fill_empty(new, distances, count)
@@ -49,7 +48,7 @@ def _run(matrix: csr_array, count: int, rng: np.random.Generator) -> Means:
         labels = new
         centroids = _means(matrix, labels, count)
     error = float(np.maximum(_distances(matrix, centroids)[np.arange(len(labels)), labels], 0.0).sum())
-    return Means(labels, centroids, error, rounds)
+    return Means(labels, centroids, error)
 
 
 def _start(matrix: csr_array, count: int, rng: np.random.Generator) -> Matrix:
