@@ -6,9 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from sqlalchemy import Connection, Engine, Subquery
 
 from dbsim.errors import InvalidOption
+from dbsim.evaluate.evaluation import Evaluation
+from dbsim.evaluate.figures import EvaluateReport
+from dbsim.evaluate.sample import draw
 from dbsim.hashing.signer import Signer
 from dbsim.options import IndexOptions, describe_columns
 from dbsim.search.bounds import MAX_CANDIDATES, Text, bounds_of, by_field
@@ -31,7 +35,7 @@ from dbsim.store.compare import Comparison, Differences
 from dbsim.store.definition import TableHook
 from dbsim.store.filling import Progress
 from dbsim.store.inline import set_inline
-from dbsim.store.source import Key
+from dbsim.store.source import Key, public_key
 from dbsim.store.sync import SyncReport, Worker
 from dbsim.store.tables import IndexTables
 from dbsim.store.transactions import persistently, read
@@ -169,6 +173,25 @@ class Index:
             return tuning.run(families or [self.options.family], progress)
         except ValueError as error:
             raise InvalidOption(str(error)) from error
+
+    def evaluate(
+        self, *, sample: int = 1000, truth: str | None = None, seed: int = 0, progress: Progress = _quiet
+    ) -> EvaluateReport:
+        """Compare what searches find for sampled rows with every row of the table, by the exact measure.
+
+        `truth` names a column of the table: rows with equal values are duplicates, rows without one say nothing.
+        """
+        return Evaluation(self._current.look(), sample, seed, progress).run(truth)
+
+    def sample(self, size: int, *, distinct: bool = False, seed: int | None = None) -> list[Any]:
+        """Keys of rows drawn at random, each with the same chance; `distinct` draws among the different contents."""
+        if size < 0:
+            raise InvalidOption(f"a sample of {size} rows is not possible: use 0 or more")
+        rng, tables = np.random.default_rng(seed), self._current.look().tables
+        found = read(
+            self._engine, self._backend, lambda c: draw(c, self._backend, tables, size, rng, distinct=distinct)
+        )
+        return [public_key(tables.key_names, key) for key in found]
 
     # ── search ──
     def search(
