@@ -11,6 +11,7 @@ from sqlalchemy.engine import URL
 from sqlalchemy.exc import ArgumentError
 
 from dbsim.errors import DbsimError, InvalidOption, UnknownName, suggest
+from dbsim.evaluate.graph import WalkSample, edge_table
 from dbsim.importing import load
 from dbsim.index import Index
 from dbsim.options import Field, IndexOptions, fields_from
@@ -200,6 +201,22 @@ class Database:
         show = progress or (lambda stage, done, total: None)
         report = lambda done: show("importing", done, done)  # noqa: E731
         return write(self.engine, self._backend, lambda c: load(c, self._backend, Path(path), table, text, report))
+
+    def walk(
+        self,
+        table: str,
+        ends: tuple[str, str],
+        size: int,
+        *,
+        start: Any = None,
+        degree: int = 0,
+        gap: int = 0,
+        seed: int | None = None,
+    ) -> WalkSample:
+        """Nodes drawn by a random walk on a table of edges, `ends` its two columns: uniform over what is reached."""
+        graph = self._read(lambda c: edge_table(c, self._backend, table, ends))
+        found: WalkSample = graph.sample(size, start, degree, gap, seed)
+        return found
 
     def close(self) -> None:
         self.engine.dispose()

@@ -10,8 +10,11 @@ import numpy as np
 from sqlalchemy import Connection, Engine, Subquery
 
 from dbsim.errors import InvalidOption
+from dbsim.evaluate.collections import compare_collections
 from dbsim.evaluate.evaluation import Evaluation
 from dbsim.evaluate.figures import EvaluateReport
+from dbsim.evaluate.graph import WalkSample, numbered
+from dbsim.evaluate.overlap import Overlap
 from dbsim.evaluate.sample import draw
 from dbsim.hashing.signer import Signer
 from dbsim.options import IndexOptions, describe_columns
@@ -192,6 +195,25 @@ class Index:
             self._engine, self._backend, lambda c: draw(c, self._backend, tables, size, rng, distinct=distinct)
         )
         return [public_key(tables.key_names, key) for key in found]
+
+    def overlap(
+        self, other: Index, *, sample: int = 1000, distinct: bool = True, seed: int = 0, progress: Progress = _quiet
+    ) -> Overlap:
+        """What share of this collection another one holds, and the other way round; near-duplicates count.
+
+        The other index may live in another database on another engine. `distinct` draws among different contents.
+        """
+        mine, theirs = self._current.look(), other._current.look()
+        return compare_collections(mine, theirs, sample, seed, distinct=distinct, progress=progress)
+
+    def walk(
+        self, size: int, *, start: Any = None, degree: int = 0, gap: int = 0, seed: int | None = None
+    ) -> WalkSample:
+        """Rows drawn by a random walk on the stored near-duplicate pairs: uniform over what can be reached."""
+        pairs = list(self.pairs())
+        graph = numbered([self.key(pair.a) for pair in pairs], [self.key(pair.b) for pair in pairs])
+        names = [public_key(self.key_names, key) for key in graph.names]
+        return replace(graph, names=names).sample(size, start, degree, gap, seed)
 
     # ── search ──
     def search(

@@ -7,7 +7,7 @@ import sys
 import click
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
-from dbsim.cli import duplicates, evaluating, importing, indexes, schema, searching, showcase, tuning
+from dbsim.cli import duplicates, evaluating, importing, indexes, sampling, schema, searching, showcase, tuning
 from dbsim.errors import DbsimError
 
 
@@ -20,7 +20,7 @@ def cli() -> None:
     """
 
 
-for module in (showcase, schema, importing, indexes, searching, duplicates, tuning, evaluating):
+for module in (showcase, schema, importing, indexes, searching, duplicates, tuning, evaluating, sampling):
     for command in module.COMMANDS:
         cli.add_command(command)
 

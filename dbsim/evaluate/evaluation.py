@@ -26,7 +26,7 @@ from dbsim.search.bounds import MAX_CANDIDATES, bounds_of
 from dbsim.search.engine import SearchEngine
 from dbsim.store import models
 from dbsim.store.filling import Progress
-from dbsim.store.reading import after, among, chunks, key_columns, source_rows, texts
+from dbsim.store.reading import after, key_columns, source_rows, texts
 from dbsim.store.source import Key, Texts
 from dbsim.store.transactions import read
 
@@ -76,7 +76,8 @@ class Evaluation:
         engine, backend, tables = self.search.engine, self.search.backend, self.search.tables
         rng = np.random.default_rng(self.seed)
         keys = read(engine, backend, lambda c: draw(c, backend, tables, self.sample, rng))
-        found = read(engine, backend, lambda c: self._texts_of(c, keys))
+        rows = zip(keys, self.search.columns_of(keys), strict=True)
+        found = {key: row for key, row in rows if row is not None}
         signed = self.search.sign([list(found[key]) for key in keys if key in found])
         queries = [(key, query) for key, query in zip((k for k in keys if k in found), signed, strict=True) if query]
         if not queries:
@@ -108,15 +109,6 @@ class Evaluation:
     def _key(self, public: Any) -> Key:
         names = self.search.tables.key_names
         return (public,) if len(names) == 1 else tuple(public[name] for name in names)
-
-    def _texts_of(self, connection: Connection, keys: list[Key]) -> dict[Key, tuple[str, ...]]:
-        backend, tables = self.search.backend, self.search.tables
-        found: dict[Key, tuple[str, ...]] = {}
-        for some in chunks(keys, backend.key_batch):
-            query = source_rows(backend, tables).where(among(key_columns(tables.source, tables), some))
-            for batch in texts(connection, backend, tables, query):
-                found |= zip(batch.keys, zip(*batch.columns, strict=True), strict=True)
-        return found
 
     # ── comparing ──
     def _compare(self, asked: Asked) -> tuple[Compared, float]:

@@ -21,6 +21,7 @@ class Overlap:
     relative_size: Interval  # |A| / |B|
     sampled_a: int
     sampled_b: int
+    counted: float | None = None  # |A| / |B| as counted, where both can be
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)

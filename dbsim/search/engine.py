@@ -162,11 +162,15 @@ class SearchEngine:
 
     def texts(self, keys: Sequence[Key]) -> list[str | None]:
         """The joined text of rows of the source; None for one that is gone."""
-        found: dict[Key, str] = {}
+        return [None if row is None else "\n".join(row) for row in self.columns_of(keys)]
+
+    def columns_of(self, keys: Sequence[Key]) -> list[tuple[str, ...] | None]:
+        """The text of every field of rows of the source; None for one that is gone."""
+        found: dict[Key, tuple[str, ...]] = {}
         with searching(self.engine, self.backend) as own:
             for some in chunks(keys, self.backend.key_batch):
                 for batch in self._source_texts(own, some):
-                    found |= zip(batch.keys, map("\n".join, zip(*batch.columns, strict=True)), strict=True)
+                    found |= zip(batch.keys, zip(*batch.columns, strict=True), strict=True)
         return [found.get(key) for key in keys]
 
     def explain(self, a: Key, b: Key) -> Explanation:
