@@ -113,6 +113,7 @@ class Database:
         characters: int | None = None,
         normaliser: str | None = None,
         bits: int = 0,
+        false_drops: float | None = None,
         triggers: bool = True,
         inline: bool = False,
         secret: bytes | None = None,
@@ -125,9 +126,10 @@ class Database:
         Rows and keys follow from threshold and recall, or from a `bucket` size as Gionis, Indyk and Motwani have it.
         `triggers=False` leaves the table untouched: then every `sync` compares all rows. `inline=True` (PostgreSQL) has
         the database sign changed rows in the transaction that writes them: found at once, no worker.
+        `false_drops`, such as 0.01, adds word signatures, for `contains`: the share of rows looked at in vain.
         """
         self._require_schema()
-        common = _field_options(words, characters, normaliser, bits)
+        common = _field_options(words, characters, normaliser, bits, false_drops)
         options = IndexOptions(
             name=name,
             table=table,
@@ -161,6 +163,7 @@ class Database:
         characters: int | None = None,
         normaliser: str | None = None,
         bits: int = 0,
+        false_drops: float | None = None,
     ) -> Index:
         """Change the options named here; the next `sync` builds the new generation while the old one is searched.
 
@@ -168,7 +171,7 @@ class Database:
         """
         self._require_schema()
         current = self.index(name).options
-        common = _field_options(words, characters, normaliser, bits)
+        common = _field_options(words, characters, normaliser, bits, false_drops)
         given: dict[str, Any] = {"family": family, "threshold": threshold, "recall": recall, "rows": rows, "keys": keys}
         given = {option: value for option, value in given.items() if value}
         if columns or fields:
@@ -230,7 +233,9 @@ class Database:
         return read(self.engine, self._backend, work)
 
 
-def _field_options(words: int | None, characters: int | None, normaliser: str | None, bits: int) -> dict[str, Any]:
+def _field_options(
+    words: int | None, characters: int | None, normaliser: str | None, bits: int, false_drops: float | None
+) -> dict[str, Any]:
     """What applies to every field, as far as it was given."""
     if words is not None and characters is not None:
         raise DbsimError("give words or characters, not both")
@@ -242,6 +247,8 @@ def _field_options(words: int | None, characters: int | None, normaliser: str | 
         common |= {"unit": unit, "size": size}
     if normaliser:
         common["normaliser"] = normaliser
+    if false_drops is not None:
+        common["false_drops"] = false_drops
     return common | ({"bits": bits} if bits else {})
 
 

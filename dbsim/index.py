@@ -21,6 +21,7 @@ from dbsim.options import IndexOptions, describe_columns
 from dbsim.search.bounds import MAX_CANDIDATES, Text, bounds_of, by_field
 from dbsim.search.buckets import Limits
 from dbsim.search.candidates import Where
+from dbsim.search.contains import Contained, contains
 from dbsim.search.current import Current
 from dbsim.search.dedupe import Deduplication, limited
 from dbsim.search.dedupe_options import GroupOptions, PairOptions
@@ -32,6 +33,7 @@ from dbsim.search.pairing import Workplace
 from dbsim.search.resolve import Resolution, Resolver
 from dbsim.search.results import Results
 from dbsim.search.tune import TuneReport, Tuning
+from dbsim.search.words import Question, Words
 from dbsim.store import catalogue, models, status
 from dbsim.store.backend import Backend
 from dbsim.store.compare import Comparison, Differences
@@ -226,19 +228,42 @@ class Index:
         max_candidates: int = MAX_CANDIDATES,
         probes: int = 0,
         verify: bool | None = None,
+        containing: Words | str | None = None,
         connection: Connection | None = None,
     ) -> Results:
         """Rows similar to a text; for an index of several fields give `{"title": …, "body": …}`.
 
         `probes` looks into so many neighbouring buckets of each key as well. `verify` recomputes the family's exact
         measure from the texts of the ranked rows and lets it decide; it is on unless that measure is Jaccard, of which
-        the filters give an estimate.
+        the filters give an estimate. `containing` leaves rows out that lack a word, in the same statement.
         """
+        wanted = Words(all=(containing,)) if isinstance(containing, str) else containing
 
         def question(search: SearchEngine) -> Results:
             bounds = bounds_of(search.options, threshold, limit, max_candidates, probes, verify)
             (query,) = search.sign([by_field(search.options, text)], probes, connection)
-            return search.search(query, bounds, where, connection)
+            words = None if wanted is None else Question(search.tables, search.signer, wanted)
+            return search.search(query, bounds, where, connection, words)
+
+        return self._current.ask(question, connection)
+
+    def contains(
+        self,
+        *words: str,
+        phrase: str | Sequence[str] = (),
+        none_of: str | Sequence[str] = (),
+        where: Where = None,
+        limit: int | None = None,
+        connection: Connection | None = None,
+    ) -> Contained:
+        """Keys of the rows that have all these words and phrases and none of those, exactly; needs word signatures.
+
+        A word is one of the normalised text: "Straße" finds "STRASSE". `phrase` and `none_of` are one text or several.
+        """
+        asked = Words.of(words, phrase, none_of)
+
+        def question(search: SearchEngine) -> Contained:
+            return contains(search, Question(search.tables, search.signer, asked), where, limit, connection)
 
         return self._current.ask(question, connection)
 

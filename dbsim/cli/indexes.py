@@ -16,6 +16,7 @@ from dbsim.options import Field, describe_columns
 from dbsim.store.source import public_key
 
 FIELD_OPTIONS = {"words", "characters", "normaliser", "bits"}
+FALSE_DROPS = 0.01
 
 
 def parse_column(text: str) -> tuple[str, float | None, dict[str, Any]]:
@@ -77,6 +78,8 @@ def _field_options(options: dict[str, Any]) -> dict[str, Any]:
         found["normaliser"] = options["normaliser"]
     if options.get("bits"):
         found["bits"] = _integer("bits", options["bits"])
+    if options.get("signature") or options.get("false_drops"):
+        found["false_drops"] = options.get("false_drops") or FALSE_DROPS
     return found
 
 
@@ -111,6 +114,8 @@ def index_options(*, required: bool) -> Callable[[Callable[..., Any]], Callable[
         click.option("--characters", type=int, help="Compare runs of so many characters."),
         click.option("--normaliser", help="text, german (ä→ae) or digits."),
         click.option("--bits", type=int, default=0, help="Length of the filters."),
+        click.option("--signature", is_flag=True, help="Add word signatures, for `dbsim contains`."),
+        click.option("--false-drops", type=float, help="Rows that signatures look at in vain.  [default: 0.01]"),
     ]
 
     def add(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -123,7 +128,8 @@ def index_options(*, required: bool) -> Callable[[Callable[..., Any]], Callable[
 
 def take_fields(columns: tuple[str, ...], options: dict[str, Any]) -> list[Field]:
     """The fields that --column, --words, … describe; the latter are taken out of the options."""
-    return fields_of(columns, {name: options.pop(name) for name in ("words", "characters", "normaliser", "bits")})
+    names = ("words", "characters", "normaliser", "bits", "signature", "false_drops")
+    return fields_of(columns, {name: options.pop(name) for name in names})
 
 
 table_option = click.option("--table", required=True, help="The table to index; [schema.]table on PostgreSQL.")
@@ -160,6 +166,8 @@ def alter(db: str, name: str, columns: tuple[str, ...], cancel: bool, **options:
         raise InvalidOption("name the options to change, or --cancel to give up a change under way")
     if columns:
         options["fields"] = take_fields(columns, options)
+    elif options.pop("signature"):
+        options["false_drops"] = options["false_drops"] or FALSE_DROPS
     index = opened(db).alter_index(name, **options)
     change = index.status().change
     if change is None:

@@ -60,12 +60,17 @@ class WordSignature:
         return np.asarray((1.0 - np.exp(-np.asarray(words, float) * self.per_word / self.bits)) ** self.per_word)
 
 
+def as_numbers(signatures: NDArray[np.uint8]) -> NDArray[np.int64]:
+    """Documents × bits/64, signed: what a column of a table holds."""
+    return np.ascontiguousarray(signatures).view(">i8").astype(np.int64)
+
+
 def contained(question: NDArray[np.uint8], signatures: NDArray[np.uint8]) -> NDArray[np.bool_]:
     """Which signatures have all bits of the question."""
     return np.asarray(((signatures & question) == question).all(axis=1))
 
 
-def choose_signature(words: NDArray[np.int64], wanted: float) -> WordSignature:
+def choose_signature(words: NDArray[np.int64], wanted: float, most: int = LARGEST) -> WordSignature:
     """Bits and bits a word for a table whose documents have so many different words: the mean rate is `wanted`.
 
     The formula's optimum holds for one length. Lengths vary, and long documents drop far more often than short ones
@@ -78,12 +83,12 @@ def choose_signature(words: NDArray[np.int64], wanted: float) -> WordSignature:
         return WordSignature(SMALLEST, 1)
     best = min(max(round(-math.log2(wanted)), 1), MOST_BITS)
     bits = _whole(best * float(lengths.mean()) / LN2)
-    while bits < LARGEST:
+    while bits < most:
         found = min(_settings(bits, best), key=lambda one: float(one.false_drops(lengths).mean()))
         if float(found.false_drops(lengths).mean()) <= wanted:
             return found
         bits = _whole(bits * 1.05)
-    return WordSignature(LARGEST, best)
+    return min(_settings(most, best), key=lambda one: float(one.false_drops(lengths).mean()))
 
 
 def _settings(bits: int, around: int) -> list[WordSignature]:

@@ -20,6 +20,7 @@ from dbsim.search.candidates import Statements, Where, bound_parameters, many_pa
 from dbsim.search.explain import Explanation, explain
 from dbsim.search.query import Query, as_lookups
 from dbsim.search.results import Hit, Results
+from dbsim.search.words import Question
 from dbsim.store import models
 from dbsim.store.backend import Backend
 from dbsim.store.catalogue import is_ready
@@ -105,8 +106,32 @@ class SearchEngine:
             lookups = as_lookups(self.signer.family.spread(np.array([query.keys]), self.signer.plan)[0])
         return replace(query, lookups=lookups) if lookups else query
 
-    def search(self, query: Query | None, bounds: Bounds, where: Where, connection: Connection | None) -> Results:
-        return self._run(query, bounds, where, connection)
+    def search(
+        self,
+        query: Query | None,
+        bounds: Bounds,
+        where: Where,
+        connection: Connection | None,
+        words: Question | None = None,
+    ) -> Results:
+        if words is None:
+            return self._run(query, bounds, where, connection)
+        with searching(self.engine, self.backend, connection) as own:
+            every = replace(bounds, limit=bounds.max_candidates)  # some of them may be false drops
+            return self._with_words(own, self._run(query, every, where, own, words=words), words, bounds.limit)
+
+    def _with_words(self, connection: Connection, found: Results, words: Question, limit: int) -> Results:
+        """The hits whose texts are an answer."""
+        names = self.tables.key_names
+        keys = [(hit.key,) if len(names) == 1 else tuple(hit.key[name] for name in names) for hit in found]
+        right = set()
+        for some in chunks(keys, self.backend.key_batch):
+            for batch in self.source_texts(connection, some):
+                rows = zip(batch.keys, zip(*batch.columns, strict=True), strict=True)
+                right |= {key for key, texts in rows if words.answers(texts)}
+        kept = Results([hit for hit, key in zip(found, keys, strict=True) if key in right][:limit])
+        kept.candidates, kept.cut, kept.complete = found.candidates, found.cut, found.complete
+        return kept
 
     def similar(self, key: Key, bounds: Bounds, where: Where, connection: Connection | None) -> Results:
         with searching(self.engine, self.backend, connection) as own:
@@ -156,7 +181,7 @@ class SearchEngine:
             row = connection.execute(select(table).where(among(key_columns(table, self.tables), [key]))).first()
             if row is not None:
                 return self._stored_query(tuple(row)[width:])
-        for batch in self._source_texts(connection, [key]):
+        for batch in self.source_texts(connection, [key]):
             return self._queries(batch.columns, bounds.probes)[0]
         raise self._unknown(key)
 
@@ -169,7 +194,7 @@ class SearchEngine:
         found: dict[Key, tuple[str, ...]] = {}
         with searching(self.engine, self.backend) as own:
             for some in chunks(keys, self.backend.key_batch):
-                for batch in self._source_texts(own, some):
+                for batch in self.source_texts(own, some):
                     found |= zip(batch.keys, zip(*batch.columns, strict=True), strict=True)
         return [found.get(key) for key in keys]
 
@@ -184,7 +209,7 @@ class SearchEngine:
 
     def _row(self, connection: Connection, key: Key) -> tuple[Key, list[str]]:
         """The key as the table has it ("42" may have been asked for 42) and the text of every field."""
-        for batch in self._source_texts(connection, [key]):
+        for batch in self.source_texts(connection, [key]):
             return batch.keys[0], [column[0] for column in batch.columns]
         raise self._unknown(key)
 
@@ -192,7 +217,7 @@ class SearchEngine:
         shown = public_key(self.tables.key_names, key)
         return UnknownKey(f"table {self.tables.record.options.table!r} has no row with the key {shown!r}")
 
-    def _source_texts(self, connection: Connection, keys: Sequence[Key]) -> Iterator[Texts]:
+    def source_texts(self, connection: Connection, keys: Sequence[Key]) -> Iterator[Texts]:
         query = source_rows(self.backend, self.tables).where(among(key_columns(self.tables.source, self.tables), keys))
         return texts(connection, self.backend, self.tables, query, stream=False)
 
@@ -210,6 +235,7 @@ class SearchEngine:
         where: Where,
         connection: Connection | None,
         key: Key | None = None,
+        words: Question | None = None,
     ) -> Results:
         if query is None:
             return Results()
@@ -217,7 +243,9 @@ class SearchEngine:
         shape: dict[str, Any] = {"without_key": key is not None, "width": query.width}
         with searching(self.engine, self.backend, connection) as own:
             complete = self._is_complete(own)
-            if where is None or isinstance(where, str):
+            if words is not None:
+                rows = own.execute(self.statements.search(where, **shape, marked=words.condition()), values).all()
+            elif where is None or isinstance(where, str):
                 compiled = self._compile((where, *shape.values()), lambda: self.statements.search(where, **shape))
                 rows = own.exec_driver_sql(compiled.sql, compiled.arguments(values)).all()
             else:
@@ -254,7 +282,7 @@ class SearchEngine:
         question = [[text] for text in query.texts]
         exact: dict[Key, float] = {}
         for some in chunks([key for key, _ in hits], self.backend.key_batch):
-            for batch in self._source_texts(connection, some):
+            for batch in self.source_texts(connection, some):
                 exact |= zip(batch.keys, self.signer.similarity(question, batch.columns)[0].tolist(), strict=True)
         kept = [(key, exact[key]) for key, _ in hits if exact.get(key, -1.0) >= bounds.threshold]
         return sorted(kept, key=lambda hit: -hit[1])[: bounds.limit]

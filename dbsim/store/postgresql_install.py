@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Table
+from sqlalchemy import Connection, Engine, MetaData, Table
 
 from dbsim.errors import DatabaseUnavailable, InvalidOption
 from dbsim.hashing.signer import Signatures
@@ -30,6 +30,7 @@ from dbsim.store.postgresql_triggers import events
 from dbsim.store.source import Source
 from dbsim.store.surface import STATUS, union
 from dbsim.store.tables import IndexTables
+from dbsim.store.word_columns import word_columns, word_values
 
 # CREATE OR REPLACE of the same function or view in two transactions fails in one of them
 ONE_AT_A_TIME = "SELECT pg_advisory_xact_lock(hashtext('dbsim surface'))"
@@ -46,10 +47,13 @@ class PostgreSQLInstall:
     _home: Callable[[Connection], str]
 
     def stored_table(self, tables: IndexTables) -> Table:
-        return tables.signatures
+        table = tables.signatures.to_metadata(MetaData())
+        for column in word_columns(tables):
+            table.append_column(column)
+        return table
 
     def stored_values(self, rows: Signatures) -> list[tuple[Any, ...]]:
-        return list(rows.as_tuples())
+        return [(*row, *marks) for row, marks in zip(rows.as_tuples(), word_values(rows), strict=True)]
 
     def require_inline(self, connection: Connection, tables: IndexTables, source: Source) -> None:
         reason = why_not_in_sql(tables, encoding(connection))
