@@ -25,15 +25,15 @@ from rich.table import Table
 
 from benchmarks import corpora
 from benchmarks.family_settings import Setting, grids
-from dbsim.hashing.codes import Code
+from dbsim.evaluate.tune import collisions
 from dbsim.hashing.documents import Documents
-from dbsim.hashing.families import described, family_of
+from dbsim.hashing.families.codes import Code
+from dbsim.hashing.families.fuzzy import Fuzzy
+from dbsim.hashing.families.registry import described, family_of
 from dbsim.hashing.family import Family, Model
-from dbsim.hashing.fuzzy import Fuzzy
 from dbsim.hashing.keys import Plan
 from dbsim.hashing.signer import FieldPlan, Signer
-from dbsim.plot import Series, sheet, svg
-from dbsim.search.tune import collisions
+from dbsim.report.plot import Series, sheet, svg
 from dbsim.text.features import Analyser
 
 PARTS = ("rfc", "howto")

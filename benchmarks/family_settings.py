@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from dbsim.hashing.families import family_of
+from dbsim.hashing.families.registry import family_of
+from dbsim.hashing.families.stable import Stable
 from dbsim.hashing.family import Family
 from dbsim.hashing.keys import Plan
-from dbsim.hashing.stable import Stable
 
 KEYS = 17  # of the α-stable functions in the source; the other random families get as many
 STABLE_ROWS = 20

@@ -10,7 +10,7 @@ from typing import Any
 import dbsim
 from benchmarks import corpora, server
 from benchmarks.report import Report, Target, console
-from dbsim.hashing.fuzzy import Fuzzy
+from dbsim.hashing.families.fuzzy import Fuzzy
 from dbsim.options import Field
 
 PARTS = ("debian", "newsgroups", "howto", "rfc")

@@ -100,7 +100,7 @@ def cursor(database: dbsim.Database) -> Iterator[Any]:
     """The driver's own cursor, outside transactions: what a statement costs without anything of Python around it."""
     with database.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         if database.engine.dialect.name == "postgresql":
-            # as dbsim does once a connection, see dbsim/store/postgresql.py; here for every side alike
+            # as dbsim does once a connection, see dbsim/engines/postgresql/backend.py; here for every side alike
             connection.exec_driver_sql("SELECT length(repeat(' ', 2000000))")
         yield connection.connection.driver_connection.cursor()
 

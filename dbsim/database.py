@@ -6,27 +6,24 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Engine, create_engine, event, make_url
-from sqlalchemy.engine import URL
-from sqlalchemy.exc import ArgumentError
+from sqlalchemy import Engine, event
 
-from dbsim.errors import DbsimError, InvalidOption, UnknownName, suggest
+from dbsim.engines.execute import TableHook
+from dbsim.engines.registry import backend_of
+from dbsim.engines.transactions import read, write
+from dbsim.engines.urls import engine_for, shown
+from dbsim.errors import DbsimError, InvalidOption
 from dbsim.evaluate.graph import WalkSample, edge_table
 from dbsim.importing import load
 from dbsim.index import Index
-from dbsim.options import Field, IndexOptions, fields_from
-from dbsim.store import catalogue
-from dbsim.store import schema as own_schema
-from dbsim.store.alter import alter, changed
-from dbsim.store.backend import backend_of
-from dbsim.store.create import create, drop
-from dbsim.store.definition import TableHook
-from dbsim.store.filling import Progress
-from dbsim.store.transactions import read, write
+from dbsim.lifecycle import schema as own_schema
+from dbsim.lifecycle.alter import alter, changed
+from dbsim.lifecycle.create import create, drop
+from dbsim.options import Field, IndexOptions, fields_from, require_positive
+from dbsim.progress import Progress
+from dbsim.tables import catalogue
 
-SCHEMES = ("sqlite", "postgresql", "postgres", "postgresql+psycopg")
 FIRST_CONTACT = 2.0  # seconds of retries before a server that cannot be reached is reported
-BUSY_SECONDS = 30  # how long SQLite waits for another writer before dbsim's own retries begin
 
 
 def open(target: str | Path | Engine, *, create: bool = False, after_create_table: TableHook | None = None) -> Database:
@@ -35,34 +32,7 @@ def open(target: str | Path | Engine, *, create: bool = False, after_create_tabl
         return Database(target, after_create_table)
     if not isinstance(target, str | Path):
         raise DbsimError(f"open takes a URL, a SQLite path or a SQLAlchemy Engine, not {type(target).__name__}")
-    url = _url(str(target))
-    if url.get_backend_name() == "sqlite":
-        path = Path(url.database or ":memory:")
-        if not create and str(path) != ":memory:" and "uri" not in url.query and not path.exists():
-            near = [str(other) for other in path.parent.glob("*") if other.is_file()]
-            raise UnknownName("database file", str(path), near)
-        engine = create_engine(url, connect_args={"timeout": BUSY_SECONDS})
-    else:
-        engine = create_engine(url, pool_pre_ping=False)
-    return Database(engine, after_create_table)
-
-
-def _url(target: str) -> URL:
-    if not target:
-        raise DbsimError("name a database: a SQLite path, or a URL such as postgresql://user@host/name")
-    if "://" not in target:
-        return URL.create("sqlite", database=target)
-    scheme = target.split("://")[0]
-    if scheme not in SCHEMES:
-        hint = suggest(scheme, ("sqlite", "postgresql"))
-        raise DbsimError(f"{scheme!r} is not a database that dbsim knows{hint}")
-    try:
-        url = make_url(target)
-    except (ArgumentError, ValueError) as error:
-        raise DbsimError(
-            "the database URL cannot be read: write postgresql://user@host/name or sqlite:///path"
-        ) from error
-    return url.set(drivername="postgresql+psycopg") if url.get_backend_name().startswith("postgres") else url
+    return Database(engine_for(str(target), create=create), after_create_table)
 
 
 class Database:
@@ -82,8 +52,7 @@ class Database:
 
     @property
     def url(self) -> str:
-        url = self.engine.url
-        return url.database or "" if url.get_backend_name() == "sqlite" else url.render_as_string(hide_password=True)
+        return shown(self.engine)
 
     # ── schema ──
     def upgrade(self, to: str | None = None) -> str:
@@ -106,13 +75,13 @@ class Database:
         family: str | None = None,
         threshold: float | None = None,
         recall: float | None = None,
-        rows: int = 0,
-        keys: int = 0,
-        bucket: int = 0,
+        rows: int | None = None,
+        keys: int | None = None,
+        bucket: int | None = None,
         words: int | None = None,
         characters: int | None = None,
         normaliser: str | None = None,
-        bits: int = 0,
+        bits: int | None = None,
         false_drops: float | None = None,
         triggers: bool = True,
         inline: bool = False,
@@ -130,6 +99,7 @@ class Database:
         """
         self._require_schema()
         common = _field_options(words, characters, normaliser, bits, false_drops)
+        require_positive(rows=rows, keys=keys, bucket=bucket)
         options = IndexOptions(
             name=name,
             table=table,
@@ -138,14 +108,20 @@ class Database:
             family=family or "minhash",
             threshold=0.7 if threshold is None else threshold,
             recall=0.95 if recall is None else recall,
-            rows=rows,
-            keys=keys,
+            rows=rows or 0,
+            keys=keys or 0,
             triggers=triggers,
             inline=inline,
         )
         chosen = {"threshold": threshold, "recall": recall, "family": family, "rows": rows, "keys": keys}
-        given = ["table", "schema", "triggers", "inline", *(option for option, value in chosen.items() if value)]
-        create(self.engine, self._backend, options, given, secret, self._after_create_table, bucket)
+        given = [
+            "table",
+            "schema",
+            "triggers",
+            "inline",
+            *(option for option, value in chosen.items() if value is not None),
+        ]
+        create(self.engine, self._backend, options, given, secret, self._after_create_table, bucket or 0)
         return self.index(name)
 
     def alter_index(
@@ -157,12 +133,12 @@ class Database:
         family: str | None = None,
         threshold: float | None = None,
         recall: float | None = None,
-        rows: int = 0,
-        keys: int = 0,
+        rows: int | None = None,
+        keys: int | None = None,
         words: int | None = None,
         characters: int | None = None,
         normaliser: str | None = None,
-        bits: int = 0,
+        bits: int | None = None,
         false_drops: float | None = None,
     ) -> Index:
         """Change the options named here; the next `sync` builds the new generation while the old one is searched.
@@ -173,7 +149,8 @@ class Database:
         current = self.index(name).options
         common = _field_options(words, characters, normaliser, bits, false_drops)
         given: dict[str, Any] = {"family": family, "threshold": threshold, "recall": recall, "rows": rows, "keys": keys}
-        given = {option: value for option, value in given.items() if value}
+        given = {option: value for option, value in given.items() if value is not None}
+        require_positive(rows=rows, keys=keys)
         if columns or fields:
             given["fields"] = fields_from(columns, fields, **common)
         alter(self.engine, self._backend, changed(current, given, common), self._after_create_table)
@@ -234,9 +211,14 @@ class Database:
 
 
 def _field_options(
-    words: int | None, characters: int | None, normaliser: str | None, bits: int, false_drops: float | None
+    words: int | None,
+    characters: int | None,
+    normaliser: str | None,
+    bits: int | None,
+    false_drops: float | None,
 ) -> dict[str, Any]:
     """What applies to every field, as far as it was given."""
+    require_positive(bits=bits)
     if words is not None and characters is not None:
         raise DbsimError("give words or characters, not both")
     common: dict[str, Any] = {}
@@ -249,7 +231,7 @@ def _field_options(
         common["normaliser"] = normaliser
     if false_drops is not None:
         common["false_drops"] = false_drops
-    return common | ({"bits": bits} if bits else {})
+    return common | ({"bits": bits} if bits is not None else {})
 
 
 __all__ = ["Database", "open"]

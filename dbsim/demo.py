@@ -14,7 +14,7 @@ from rich.text import Text
 
 import dbsim
 from dbsim.index import Index
-from dbsim.store.filling import Progress
+from dbsim.progress import Progress
 
 DATA = Path(__file__).parent / "demo_articles.jsonl"
 SHOWN = 12

@@ -9,14 +9,15 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, TextIO
 
-from sqlalchemy import BigInteger, Boolean, Column, Connection, Double, Integer, MetaData, Table, Text, insert
+from sqlalchemy import Boolean, Column, Connection, Double, Integer, MetaData, Table, Text, insert
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.schema import CreateTable
 
+from dbsim.engines.backend import Backend
 from dbsim.errors import InvalidOption, UnknownName
-from dbsim.store.backend import Backend
-from dbsim.store.catalogue import document_table
-from dbsim.store.create import find_source
+from dbsim.lifecycle.create import find_source
+from dbsim.tables.catalogue import document_table
+from dbsim.tables.types import row_number
 
 Record = dict[str, Any]
 BATCH = 1000
@@ -134,7 +135,7 @@ def _type(values: list[Any]) -> Any:
     if found == {bool}:
         return Boolean()
     if found == {int}:
-        return BigInteger().with_variant(Integer, "sqlite")
+        return row_number()
     if found and found <= {int, float}:
         return Double()
     return Text()

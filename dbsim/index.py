@@ -6,49 +6,42 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 from sqlalchemy import Connection, Engine, Subquery
 
+from dbsim.dedupe.keep import Ranking
+from dbsim.dedupe.kernels.buckets import Limits
+from dbsim.dedupe.options import GroupOptions, PairOptions
+from dbsim.dedupe.resolve import Resolution, Resolver
+from dbsim.dedupe.results import Duplicates, Pairs
+from dbsim.dedupe.run import Deduplication, limited
+from dbsim.dedupe.store_pairs import Workplace
+from dbsim.engines.backend import Backend
+from dbsim.engines.execute import TableHook
+from dbsim.engines.transactions import persistently, read
 from dbsim.errors import InvalidOption
-from dbsim.evaluate.collections import compare_collections
-from dbsim.evaluate.evaluation import Evaluation
-from dbsim.evaluate.figures import EvaluateReport
-from dbsim.evaluate.graph import WalkSample, numbered
-from dbsim.evaluate.overlap import Overlap
-from dbsim.evaluate.sample import draw
 from dbsim.hashing.signer import Signer
+from dbsim.lifecycle import status
+from dbsim.lifecycle.inline import set_inline
+from dbsim.measuring import Measuring
 from dbsim.options import IndexOptions, describe_columns
-from dbsim.search.bounds import MAX_CANDIDATES, Text, bounds_of, by_field
-from dbsim.search.buckets import Limits
-from dbsim.search.candidates import Where
-from dbsim.search.contains import Contained, contains
-from dbsim.search.current import Current
-from dbsim.search.dedupe import Deduplication, limited
-from dbsim.search.dedupe_options import GroupOptions, PairOptions
-from dbsim.search.duplicates import Duplicates, Pairs
-from dbsim.search.engine import SearchEngine
+from dbsim.progress import Progress, quiet
+from dbsim.search.contains import Contained, contains, search_containing
 from dbsim.search.explain import Explanation
-from dbsim.search.keep import Ranking
-from dbsim.search.pairing import Workplace
-from dbsim.search.resolve import Resolution, Resolver
+from dbsim.search.generation import Current
+from dbsim.search.limits import MAX_CANDIDATES, Text, bounds_of, by_field
 from dbsim.search.results import Results
-from dbsim.search.tune import TuneReport, Tuning
+from dbsim.search.searcher import SearchEngine
+from dbsim.search.statements import Where
 from dbsim.search.words import Question, Words
-from dbsim.store import catalogue, models, status
-from dbsim.store.backend import Backend
-from dbsim.store.compare import Comparison, Differences
-from dbsim.store.definition import TableHook
-from dbsim.store.filling import Progress
-from dbsim.store.inline import set_inline
-from dbsim.store.source import Key, public_key
-from dbsim.store.sync import SyncReport, Worker
-from dbsim.store.tables import IndexTables
-from dbsim.store.transactions import persistently, read
-
-_quiet: Progress = lambda stage, done, total: None  # noqa: E731
+from dbsim.sync import models
+from dbsim.sync.compare import Comparison, Differences
+from dbsim.sync.worker import SyncReport, Worker
+from dbsim.tables import catalogue
+from dbsim.tables.index_tables import IndexTables
+from dbsim.tables.source import Key
 
 
-class Index:
+class Index(Measuring):
     """Near-duplicate search over one table. Made by `Database.create_index` or `Database.index`."""
 
     def __init__(
@@ -92,7 +85,7 @@ class Index:
         return self._tables.key_names
 
     # ── in step ──
-    def sync(self, *, reconcile: bool = False, progress: Progress = _quiet) -> SyncReport:
+    def sync(self, *, reconcile: bool = False, progress: Progress = quiet) -> SyncReport:
         """Bring the index, and the groups if they are stored, up to date; `reconcile` compares every row."""
         before = self._deduplication(progress).stored()
         report = self.worker(progress).run(compare=reconcile)
@@ -109,7 +102,7 @@ class Index:
         models.refit(self._engine, self._backend, self._tables, self._signer, self._after_create_table)
 
     def follow(
-        self, *, stop: Callable[[], bool] = lambda: False, poll: float = 5.0, progress: Progress = _quiet
+        self, *, stop: Callable[[], bool] = lambda: False, poll: float = 5.0, progress: Progress = quiet
     ) -> None:
         """Keep up until `stop()`; PostgreSQL wakes it at once, otherwise it looks after `poll` seconds at most."""
         self.sync(progress=progress)
@@ -117,16 +110,16 @@ class Index:
             persistently(self._backend, lambda: self._backend.wait(self._engine, self._tables, poll))
             self.sync(progress=progress)
 
-    def set_inline(self, on: bool = True, *, progress: Progress = _quiet) -> SyncReport:
+    def set_inline(self, on: bool = True, *, progress: Progress = quiet) -> SyncReport:
         """PostgreSQL: sign in the writing transaction (True) or through the queue (False), then bring up to date."""
         set_inline(self._engine, self._backend, self.name, on)
         self._current.look()
         return self.sync(progress=progress)
 
-    def worker(self, progress: Progress = _quiet) -> Worker:
+    def worker(self, progress: Progress = quiet) -> Worker:
         return Worker(self._engine, self._backend, self._tables, self._signer, progress)
 
-    def check(self, *, sample: int | None = None, repair: bool = False, progress: Progress = _quiet) -> Differences:
+    def check(self, *, sample: int | None = None, repair: bool = False, progress: Progress = quiet) -> Differences:
         """Recompute signatures and compare, all rows or a sample; rows still in the queue are not differences."""
         if sample is not None and sample < 1:
             raise InvalidOption(f"a sample of {sample} rows is not possible: use 1 or more")
@@ -151,71 +144,6 @@ class Index:
             return status.status(connection, self._backend, tables, describe_columns(tables.record.options.fields))
 
         return read(self._engine, self._backend, work)
-
-    def tune(
-        self,
-        *,
-        families: Sequence[str] = (),
-        threshold: float | None = None,
-        recall: float | None = None,
-        sample: int = 2000,
-        probes: int = 0,
-        progress: Progress = _quiet,
-    ) -> TuneReport:
-        """Measure recall, rows ranked and cost of a grid of settings on a sample of the table."""
-        texts, rows = read(
-            self._engine, self._backend, lambda c: models.sample_of(c, self._backend, self._tables, sample)
-        )
-        tuning = Tuning(
-            self._signer,
-            texts,
-            rows,
-            self.options.threshold if threshold is None else threshold,
-            self.options.recall if recall is None else recall,
-            probes=probes,
-        )
-        try:
-            return tuning.run(families or [self.options.family], progress)
-        except ValueError as error:
-            raise InvalidOption(str(error)) from error
-
-    def evaluate(
-        self, *, sample: int = 1000, truth: str | None = None, seed: int = 0, progress: Progress = _quiet
-    ) -> EvaluateReport:
-        """Compare what searches find for sampled rows with every row of the table, by the exact measure.
-
-        `truth` names a column of the table: rows with equal values are duplicates, rows without one say nothing.
-        """
-        return Evaluation(self._current.look(), sample, seed, progress).run(truth)
-
-    def sample(self, size: int, *, distinct: bool = False, seed: int | None = None) -> list[Any]:
-        """Keys of rows drawn at random, each with the same chance; `distinct` draws among the different contents."""
-        if size < 0:
-            raise InvalidOption(f"a sample of {size} rows is not possible: use 0 or more")
-        rng, tables = np.random.default_rng(seed), self._current.look().tables
-        found = read(
-            self._engine, self._backend, lambda c: draw(c, self._backend, tables, size, rng, distinct=distinct)
-        )
-        return [public_key(tables.key_names, key) for key in found]
-
-    def overlap(
-        self, other: Index, *, sample: int = 1000, distinct: bool = True, seed: int = 0, progress: Progress = _quiet
-    ) -> Overlap:
-        """What share of this collection another one holds, and the other way round; near-duplicates count.
-
-        The other index may live in another database on another engine. `distinct` draws among different contents.
-        """
-        mine, theirs = self._current.look(), other._current.look()
-        return compare_collections(mine, theirs, sample, seed, distinct=distinct, progress=progress)
-
-    def walk(
-        self, size: int, *, start: Any = None, degree: int = 0, gap: int = 0, seed: int | None = None
-    ) -> WalkSample:
-        """Rows drawn by a random walk on the stored near-duplicate pairs: uniform over what can be reached."""
-        pairs = list(self.pairs())
-        graph = numbered([self.key(pair.a) for pair in pairs], [self.key(pair.b) for pair in pairs])
-        names = [public_key(self.key_names, key) for key in graph.names]
-        return replace(graph, names=names).sample(size, start, degree, gap, seed)
 
     # ── search ──
     def search(
@@ -242,8 +170,10 @@ class Index:
         def question(search: SearchEngine) -> Results:
             bounds = bounds_of(search.options, threshold, limit, max_candidates, probes, verify)
             (query,) = search.sign([by_field(search.options, text)], probes, connection)
-            words = None if wanted is None else Question(search.tables, search.signer, wanted)
-            return search.search(query, bounds, where, connection, words)
+            if wanted is None:
+                return search.search(query, bounds, where, connection)
+            words = Question(search.tables, search.signer, wanted)
+            return search_containing(search, query, bounds, where, words, connection)
 
         return self._current.ask(question, connection)
 
@@ -345,7 +275,7 @@ class Index:
         threshold: float | None = None,
         verify: bool = False,
         limits: Limits | None = None,
-        progress: Progress = _quiet,
+        progress: Progress = quiet,
     ) -> Pairs:
         """All pairs of near-duplicate rows; `verify` compares the texts themselves, so that the score is exact."""
         wanted = self._pair_threshold(threshold)
@@ -360,7 +290,7 @@ class Index:
         threshold: float | None = None,
         verify: bool = False,
         limits: Limits | None = None,
-        progress: Progress = _quiet,
+        progress: Progress = quiet,
     ) -> Duplicates:
         """Groups of near-duplicate rows, stored in dbsim_<index>_groups and kept up to date by `sync` from then on.
 
@@ -402,7 +332,7 @@ class Index:
         return read(self._engine, self._backend, lambda c: self._ranking(keep).kept(c, groups))
 
     def _ranking(self, keep: str) -> Ranking:
-        return Ranking(self._deduplication(_quiet).place, keep)
+        return Ranking(self._deduplication(quiet).place, keep)
 
     def _deduplication(self, progress: Progress) -> Deduplication:
         search = self._current.look()

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from dbsim.errors import InvalidOption, suggest
-from dbsim.hashing.families import described, family_of
+from dbsim.hashing.families.registry import described, family_of
 from dbsim.hashing.family import Family
 from dbsim.hashing.keys import LIMIT_KEYS, LIMIT_ROWS, Plan, bucket_plan
 from dbsim.hashing.signer import FieldPlan, Signer
@@ -229,6 +229,13 @@ class IndexOptions:
             for option in fields(Field)
             if getattr(new, option.name) and getattr(new, option.name) != getattr(old, option.name)
         ]
+
+
+def require_positive(**given: int | None) -> None:
+    """None means "not given"; zero was given, and is no number of anything."""
+    for name, value in given.items():
+        if value is not None and value < 1:
+            raise InvalidOption(f"{name} is {value}, but must be 1 or more; leave it out to have it chosen")
 
 
 def describe_columns(found: Sequence[Field]) -> str:

@@ -3,10 +3,16 @@
 from alembic import context
 from sqlalchemy import engine_from_config, pool
 
-from dbsim.store.catalogue import metadata
+from dbsim.tables.catalogue import metadata
+from dbsim.tables.versions.v0002 import TABLES
 
 config = context.config
-options = {"target_metadata": metadata, "version_table": "dbsim_version", "transaction_per_migration": True}
+options = {
+    "target_metadata": metadata,
+    "version_table": "dbsim_version",
+    "transaction_per_migration": True,
+    "include_name": lambda name, *_: name not in TABLES,  # of PostgreSQL only, so not in the common metadata
+}
 
 connection = config.attributes.get("connection")
 if context.is_offline_mode():

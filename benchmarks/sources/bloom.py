@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from benchmarks.sources.outcome import Outcome
 from dbsim.hashing.bloom import ESTIMATORS
-from dbsim.plot import Axis, Series, sheet, svg
+from dbsim.report.plot import Axis, Series, sheet, svg
 
 ALPHABET = "_abcdefghijklmnopqrstuvwxyz0123456789"
 PRINTED_TRIGRAMS = {"__e": 1591, "_er": 1610, "eri": 8280, "rik": 26467, "ika": 14136, "ka_": 16503, "a__": 2776}

@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 
 from benchmarks.sources import texts
 from benchmarks.sources.outcome import Outcome, console
-from dbsim.hashing.codes import Code
 from dbsim.hashing.documents import Documents
-from dbsim.hashing.families import family_of
+from dbsim.hashing.families.codes import Code
+from dbsim.hashing.families.registry import family_of
 from dbsim.hashing.keys import Plan
 from dbsim.hashing.measures import cosine
 from dbsim.hashing.vectors import align, fit_frequencies, vectors
-from dbsim.plot import Axis, Series, sheet, svg
+from dbsim.report.plot import Axis, Series, sheet, svg
 
 SIZES = {"small": (1200, 300, (8, 16, 32)), "full": (6000, 1000, (8, 16, 24, 32, 48, 64, 96, 128))}
 VOCABULARY = 5000

@@ -8,10 +8,10 @@ from benchmarks.sources import texts
 from benchmarks.sources.outcome import Outcome, console
 from benchmarks.sources.retrieval import Collection, Found, collection, collide, fuzzy_keys
 from dbsim.hashing.documents import Documents
-from dbsim.hashing.families import family_of
-from dbsim.hashing.fuzzy import Fuzzy
+from dbsim.hashing.families.fuzzy import Fuzzy
+from dbsim.hashing.families.registry import family_of
 from dbsim.hashing.keys import Plan
-from dbsim.plot import Axis, Series, sheet, svg
+from dbsim.report.plot import Axis, Series, sheet, svg
 
 SIZES = {"small": {"rfc": 800, "howto": 800}, "full": {"rfc": 3600, "howto": 4600}}
 QUERIES = {"small": 300, "full": 1000}

@@ -22,8 +22,8 @@ from benchmarks.sources.retrieval import (
     tuned,
 )
 from dbsim.hashing.documents import Documents
-from dbsim.hashing.fuzzy import Fuzzy
-from dbsim.plot import Axis, Series, sheet, svg
+from dbsim.hashing.families.fuzzy import Fuzzy
+from dbsim.report.plot import Axis, Series, sheet, svg
 
 SIZES = {
     "small": {"rfc": (600,), "plagiarism": (600,)},

@@ -7,8 +7,8 @@ import numpy as np
 from benchmarks.sources import texts
 from benchmarks.sources.outcome import Outcome
 from benchmarks.sources.retrieval import HITS, collide, fuzzy_keys, stable_keys, tuned
-from dbsim.hashing.fuzzy import Fuzzy
-from dbsim.plot import Axis, Series, svg
+from dbsim.hashing.families.fuzzy import Fuzzy
+from dbsim.report.plot import Axis, Series, svg
 
 SIZES = {"small": (500, 1000, 2000, 4000), "full": (1000, 2000, 4000, 8000, 16_000)}
 QUERIES = 400

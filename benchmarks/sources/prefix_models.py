@@ -12,12 +12,12 @@ from scipy.spatial.distance import squareform
 
 from benchmarks.sources import texts
 from benchmarks.sources.outcome import Outcome, console
+from dbsim.dedupe.kernels.clustering import Graph, majorclust
 from dbsim.dedupe.kernels.kmeans import kmeans
-from dbsim.hashing.fuzzy import Fuzzy
-from dbsim.hashing.prefixes import prefixes
-from dbsim.plot import Axis, Series, svg
-from dbsim.search.groups import Graph, majorclust
-from dbsim.search.quality import expected_density, f_measure
+from dbsim.dedupe.kernels.quality import expected_density, f_measure
+from dbsim.hashing.families.fuzzy import Fuzzy
+from dbsim.hashing.families.prefixes import prefixes
+from dbsim.report.plot import Axis, Series, svg
 from dbsim.text.normalise import fold
 
 SIZES = {"small": ((200, 400), 2), "full": ((200, 400, 600, 800, 1000), 10)}

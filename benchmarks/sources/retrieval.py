@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
 from dbsim.hashing.documents import Documents
-from dbsim.hashing.fuzzy import Fuzzy
+from dbsim.hashing.families.fuzzy import Fuzzy
 from dbsim.hashing.projections import normal, project
 from dbsim.hashing.vectors import fit_frequencies, inverse_frequency, vectors
 

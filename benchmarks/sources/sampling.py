@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from benchmarks.sources.outcome import Outcome
 from benchmarks.sources.texts import documents
 from dbsim.evaluate.overlap import overlap
-from dbsim.hashing.families import family_of
+from dbsim.hashing.families.registry import family_of
 from dbsim.hashing.keys import Plan
-from dbsim.plot import Axis, Series, sheet, svg
+from dbsim.report.plot import Axis, Series, sheet, svg
 
 TEXT_BITS = 1024
 TEXTS = 12

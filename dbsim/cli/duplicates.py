@@ -21,16 +21,16 @@ from dbsim.cli.common import (
     print_json_list,
     progress_bar,
 )
+from dbsim.dedupe.keep import CHOICES
+from dbsim.dedupe.kernels.clustering import METHODS
+from dbsim.dedupe.kernels.pairs import Limited
+from dbsim.dedupe.resolve import Resolution
+from dbsim.dedupe.results import Duplicates
 from dbsim.errors import InvalidOption
 from dbsim.index import Index
 from dbsim.report.page import MEMBERS, write_page
 from dbsim.report.rows import Shown, shown
 from dbsim.report.table import write_csv
-from dbsim.search.duplicates import Duplicates
-from dbsim.search.groups import METHODS
-from dbsim.search.keep import CHOICES
-from dbsim.search.pairs import Limited
-from dbsim.search.resolve import Resolution
 
 PRINTED = 20  # groups on the terminal
 ON_PAGE = 500

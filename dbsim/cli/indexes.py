@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import click
@@ -10,127 +9,11 @@ from rich.table import Table
 from rich.text import Text
 
 from dbsim.cli.common import database_argument, err, index_argument, json_option, opened, out, print_json, progress_bar
+from dbsim.cli.index_options import index_options, take_fields
 from dbsim.errors import InvalidOption
-from dbsim.hashing.families import family_names, family_of
-from dbsim.options import Field, describe_columns
-from dbsim.store.source import public_key
-
-FIELD_OPTIONS = {"words", "characters", "normaliser", "bits"}
-FALSE_DROPS = 0.01
-
-
-def parse_column(text: str) -> tuple[str, float | None, dict[str, Any]]:
-    """NAME[:WEIGHT][:option=value…], e.g. surname:0.2:characters=2:normaliser=german."""
-    name, *rest = text.split(":")
-    weight, options = None, {}
-    while rest:
-        part = rest[0]
-        key, equals, value = part.partition("=")
-        if equals and key in FIELD_OPTIONS:
-            options[key] = value
-        elif weight is None and _number(part) is not None:
-            weight = _number(part)
-        elif not options and weight is None:  # a colon inside the column's name
-            name += ":" + part
-        else:
-            raise InvalidOption(
-                f"{part!r} in --column {text!r} is neither a weight nor one of {', '.join(sorted(FIELD_OPTIONS))}"
-            )
-        rest = rest[1:]
-    return name, weight, options
-
-
-def _number(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None
-
-
-def fields_of(columns: tuple[str, ...], common: dict[str, Any]) -> list[Field]:
-    """Without weights one joined text, with weights a field for each column."""
-    parsed = [parse_column(column) for column in columns]
-    weighted = [weight is not None for _, weight, _ in parsed]
-    if any(weighted) and not all(weighted):
-        raise InvalidOption("give every --column a weight (title:0.3), or none to join them to one text")
-    if not any(weighted):
-        options = dict(common)
-        for _, _, own in parsed:
-            options |= own
-        return [Field(columns=tuple(name for name, _, _ in parsed), **_field_options(options))]
-    return [
-        Field(columns=(name,), weight=weight or 0.0, **_field_options({**common, **own}))
-        for name, weight, own in parsed
-    ]
-
-
-def _field_options(options: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for unit in ("words", "characters"):
-        if options.get(unit) is not None:
-            if "unit" in found:
-                raise InvalidOption("give words or characters, not both")
-            size = _integer(unit, options[unit])
-            if size < 1:
-                raise InvalidOption(f"{size} {unit} in a row is out of range: use 1 to 32")
-            found |= {"unit": unit, "size": size}
-    if options.get("normaliser"):
-        found["normaliser"] = options["normaliser"]
-    if options.get("bits"):
-        found["bits"] = _integer("bits", options["bits"])
-    if options.get("signature") or options.get("false_drops"):
-        found["false_drops"] = options.get("false_drops") or FALSE_DROPS
-    return found
-
-
-def _integer(name: str, value: Any) -> int:
-    try:
-        return int(value)
-    except ValueError as error:
-        raise InvalidOption(f"{name} must be a whole number, not {value!r}") from error
-
-
-COLUMN = "C[:WEIGHT][:OPTION=VALUE…]"
-COLUMN_HELP = (
-    "A text column; repeat it. Without weights the columns are joined to one text, with weights each is "
-    "compared for itself. Options: words=N, characters=N, normaliser=text|german|digits, bits=N."
-)
-
-
-def index_options(*, required: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Options of everything that defines an index; `required` when there is none yet."""
-
-    def default(value: str) -> str:
-        return f"  [default: {value}]" if required else ""
-
-    found = [
-        click.option("--column", "columns", multiple=True, required=required, metavar=COLUMN, help=COLUMN_HELP),
-        click.option("--family", help=f"{', '.join(family_names())}, with :SETTING=VALUE…{default('minhash')}"),
-        click.option("--threshold", type=float, help=f"Similarity from which rows count.{default('0.7')}"),
-        click.option("--recall", type=float, help=f"Share of such pairs that must be found.{default('0.95')}"),
-        click.option("--keys", type=int, default=0, help="Bucket keys, instead of those that follow from the recall."),
-        click.option("--rows", type=int, default=0, help="Rows per key, together with --keys."),
-        click.option("--words", type=int, help="Compare runs of so many words."),
-        click.option("--characters", type=int, help="Compare runs of so many characters."),
-        click.option("--normaliser", help="text, german (ä→ae) or digits."),
-        click.option("--bits", type=int, default=0, help="Length of the filters."),
-        click.option("--signature", is_flag=True, help="Add word signatures, for `dbsim contains`."),
-        click.option("--false-drops", type=float, help="Rows that signatures look at in vain.  [default: 0.01]"),
-    ]
-
-    def add(command: Callable[..., Any]) -> Callable[..., Any]:
-        for option in reversed(found):
-            command = option(command)
-        return command
-
-    return add
-
-
-def take_fields(columns: tuple[str, ...], options: dict[str, Any]) -> list[Field]:
-    """The fields that --column, --words, … describe; the latter are taken out of the options."""
-    names = ("words", "characters", "normaliser", "bits", "signature", "false_drops")
-    return fields_of(columns, {name: options.pop(name) for name in names})
-
+from dbsim.hashing.families.registry import family_of
+from dbsim.options import describe_columns
+from dbsim.tables.source import public_key
 
 table_option = click.option("--table", required=True, help="The table to index; [schema.]table on PostgreSQL.")
 
@@ -140,7 +23,7 @@ table_option = click.option("--table", required=True, help="The table to index; 
 @index_argument
 @table_option
 @index_options(required=True)
-@click.option("--bucket", type=int, default=0, help="Rows and keys from this bucket size instead of the recall.")
+@click.option("--bucket", type=int, help="Rows and keys from this bucket size instead of the recall.")
 @click.option("--inline", is_flag=True, help="PostgreSQL: sign rows in the transaction that writes them; no worker.")
 @click.option("--no-triggers", is_flag=True, help="Leave the table untouched; every sync then compares all rows.")
 def create(db: str, name: str, table: str, columns: tuple[str, ...], no_triggers: bool, **options: Any) -> None:
@@ -162,12 +45,10 @@ def create(db: str, name: str, table: str, columns: tuple[str, ...], no_triggers
 @click.option("--cancel", is_flag=True, help="Give up a change that is under way.")
 def alter(db: str, name: str, columns: tuple[str, ...], cancel: bool, **options: Any) -> None:
     """Change an index's options; searches go on with the old ones until `dbsim sync` has built the new."""
-    if cancel == bool(columns or any(options.values())):
+    if cancel == bool(columns or any(value is not None for value in options.values())):
         raise InvalidOption("name the options to change, or --cancel to give up a change under way")
     if columns:
         options["fields"] = take_fields(columns, options)
-    elif options.pop("signature"):
-        options["false_drops"] = options["false_drops"] or FALSE_DROPS
     index = opened(db).alter_index(name, **options)
     change = index.status().change
     if change is None:

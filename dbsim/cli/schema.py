@@ -8,7 +8,9 @@ import click
 
 import dbsim.migrate
 from dbsim.cli.common import database_argument, index_argument, opened
-from dbsim.cli.indexes import index_options, table_option, take_fields
+from dbsim.cli.index_options import index_options, take_fields
+from dbsim.cli.indexes import table_option
+from dbsim.engines.registry import BACKENDS
 from dbsim.errors import SchemaOutdated
 from dbsim.options import IndexOptions
 
@@ -41,7 +43,7 @@ def downgrade(db: str, to: str) -> None:
 
 
 @click.command()
-@click.option("--dialect", type=click.Choice(["sqlite", "postgresql"]), required=True, help="For which database.")
+@click.option("--dialect", type=click.Choice(list(BACKENDS)), required=True, help="For which database.")
 @click.option("--from", "since", metavar="VERSION", default="base", show_default=True, help="What is there already.")
 @click.option("--to", metavar="VERSION", help="What is wanted; a lower version removes.  [default: this dbsim's]")
 def sql(dialect: str, since: str, to: str | None) -> None:
@@ -61,7 +63,7 @@ def init_migration(db: str, name: str, table: str, columns: tuple[str, ...], con
     What you leave open is chosen from the table in DB, which is not changed.
     """
     fields = tuple(take_fields(columns, options))
-    given = {option: value for option, value in options.items() if value}
+    given = {option: value for option, value in options.items() if value is not None}
     asked = IndexOptions(name=name, table=table, fields=fields, **given)
     path = dbsim.migrate.init_migration(opened(db).engine, asked, config)
     click.echo(f"written: {path}")

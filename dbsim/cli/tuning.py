@@ -8,7 +8,8 @@ import click
 from rich.table import Table
 
 from dbsim.cli.common import database_argument, index_argument, json_option, opened, out, print_json, progress_bar
-from dbsim.search.tune import TuneReport
+from dbsim.evaluate.tune import TuneReport
+from dbsim.report import tuning
 
 
 @click.command()
@@ -30,7 +31,7 @@ def tune(db: str, name: str, families: tuple[str, ...], plot: Path | None, as_js
     with progress_bar() as progress:
         report = index.tune(families=families, progress=progress, **options)  # type: ignore[arg-type]
     if plot is not None:
-        plot.write_text(report.svg(), encoding="utf-8")
+        plot.write_text(tuning.svg(report), encoding="utf-8")
     if as_json:
         print_json(report.to_json())
     else:
@@ -63,7 +64,7 @@ def _show(report: TuneReport) -> None:
         )
     out.print(table)
     click.echo()
-    click.echo(report.terminal())
+    click.echo(tuning.terminal(report))
     click.echo()
     best = report.best
     if best is None:

@@ -7,14 +7,14 @@ from dataclasses import replace
 import numpy as np
 from sqlalchemy import Connection, func, select
 
+from dbsim.engines.transactions import read
 from dbsim.errors import InvalidOption
 from dbsim.evaluate.overlap import Overlap, overlap
 from dbsim.evaluate.sample import draw
-from dbsim.search.bounds import MAX_CANDIDATES, bounds_of
-from dbsim.search.engine import SearchEngine
-from dbsim.store import models
-from dbsim.store.filling import Progress
-from dbsim.store.transactions import read
+from dbsim.progress import Progress
+from dbsim.search.limits import MAX_CANDIDATES, bounds_of
+from dbsim.search.searcher import SearchEngine
+from dbsim.sync import models
 
 BATCH = 200  # texts signed and asked at once
 

@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, func, select
 
+from dbsim.engines.source_rows import source_rows, texts
+from dbsim.engines.transactions import read
 from dbsim.errors import InvalidOption, NotFitted
 from dbsim.evaluate import figures
 from dbsim.evaluate.exact import GRAIN, Compared, compare
@@ -22,13 +24,12 @@ from dbsim.evaluate.figures import EvaluateReport
 from dbsim.evaluate.intervals import clustered_share, mean, share
 from dbsim.evaluate.sample import draw
 from dbsim.evaluate.truth import Labels, against, labels_of
-from dbsim.search.bounds import MAX_CANDIDATES, bounds_of
-from dbsim.search.engine import SearchEngine
-from dbsim.store import models
-from dbsim.store.filling import Progress
-from dbsim.store.reading import after, key_columns, source_rows, texts
-from dbsim.store.source import Key, Texts
-from dbsim.store.transactions import read
+from dbsim.progress import Progress
+from dbsim.search.limits import MAX_CANDIDATES, bounds_of
+from dbsim.search.searcher import SearchEngine
+from dbsim.sync import models
+from dbsim.tables.key_conditions import after, key_columns
+from dbsim.tables.source import Key, Texts
 
 PAGE = 2000  # rows of the table read at once
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dbsim.hashing.signer import Signer
-from dbsim.store.source import Key
+from dbsim.tables.source import Key
 
 BLOCK = 1000  # rows compared at once: with 1,000 queries some 10 MB an array
 STEPS = 20

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, column, select, table
 
+from dbsim.engines.backend import Backend
 from dbsim.errors import InvalidOption, UnknownName
 from dbsim.evaluate.walk import Nodes, Walk
-from dbsim.store.backend import Backend
 
 MOST_STEPS = 50_000_000  # of one walk; loops are not walked one by one, so that this takes seconds
 

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, FromClause, Select, func, select
 
-from dbsim.store.arrays import json_numbers
-from dbsim.store.backend import Backend
-from dbsim.store.reading import key_columns
-from dbsim.store.source import Key
-from dbsim.store.tables import IndexTables
+from dbsim.engines.backend import Backend
+from dbsim.engines.signature_rows import json_numbers
+from dbsim.tables.index_tables import IndexTables
+from dbsim.tables.key_conditions import key_columns
+from dbsim.tables.source import Key
 
 PLACE = "dbsim_place"
 

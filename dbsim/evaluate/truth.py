@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Column, Connection, MetaData, Table, select
 
+from dbsim.engines.backend import Backend
+from dbsim.engines.transactions import read
 from dbsim.errors import UnknownName
 from dbsim.evaluate import figures
 from dbsim.evaluate.agreement import Agreement, bcubed, pairwise
-from dbsim.search.engine import SearchEngine
-from dbsim.store import group_tables
-from dbsim.store.backend import Backend
-from dbsim.store.group_tables import GroupTables
-from dbsim.store.source import Key
-from dbsim.store.tables import IndexTables
-from dbsim.store.transactions import read
+from dbsim.lifecycle import groups as stored_groups
+from dbsim.search.searcher import SearchEngine
+from dbsim.tables.group_tables import GroupTables
+from dbsim.tables.index_tables import IndexTables
+from dbsim.tables.source import Key
 
 Labels = dict[Key, Any]  # rows with equal labels are duplicates; rows without one say nothing
 
@@ -56,7 +56,7 @@ def against(
 def _groups(connection: Connection, search: SearchEngine, labels: Labels) -> tuple[Agreement, Agreement] | None:
     """Of the stored groups with the labels; a row that is in no group stands alone."""
     groups = GroupTables(search.tables)
-    if not group_tables.exist(connection, search.backend, groups):
+    if not stored_groups.exist(connection, search.backend, groups):
         return None
     view = groups.groups
     query = select(*(view.c[name] for name in search.tables.key_names), view.c[groups.shown[0]])

@@ -7,7 +7,7 @@ Each family shows the four steps of similarity hashing (seed 000, §3.1): quanti
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,6 +23,9 @@ Model = dict[str, NDArray[Any]]
 @dataclass(frozen=True)
 class Family(ABC):
     """The parts with a default suit a family that learns nothing and finds equal keys only."""
+
+    # the name and version it was asked for by: versions of one class differ in their settings only
+    registered: str = field(default="", kw_only=True, repr=False, compare=False)
 
     measure: ClassVar[str]  # what `threshold` means: "jaccard", "cosine", "l1", "l2", "lhalf" or "hamming"
     learns: ClassVar[bool] = False

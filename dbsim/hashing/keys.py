@@ -86,7 +86,11 @@ def keys_needed(key_collision: float, recall: float) -> int:
 
 
 def band(signature: Hashes, plan: Plan) -> NDArray[np.int64]:
-    """Combine each run of `rows` positions into one key; 62-bit numbers, so they fit a signed 64-bit column."""
+    """Combine each run of `rows` positions into one key; 62-bit numbers, so they fit a signed 64-bit column.
+
+    Both lanes of 31 bits are combined by themselves: positions that fill the lower one only (numbers below 2³¹) give
+    keys of 31 bits, of which a million rows share hundreds by chance. A family mixes such numbers first.
+    """
     rows = signature.reshape(-1, plan.rows)
     if plan.rows == 1:
         return rows.reshape(-1, plan.keys).astype(np.int64)

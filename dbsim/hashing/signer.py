@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dbsim.hashing.bloom import Filters, filters
 from dbsim.hashing.documents import Documents, FieldDocuments
-from dbsim.hashing.families import family_of
+from dbsim.hashing.families.registry import family_of
 from dbsim.hashing.family import Model
 from dbsim.hashing.fingerprint import fingerprints
 from dbsim.hashing.keys import Plan

@@ -10,14 +10,14 @@ from alembic import context
 from alembic.migration import MigrationContext
 from sqlalchemy import Connection, inspect
 
-from dbsim.store import catalogue
-from dbsim.store.identifiers import LIMIT
-from dbsim.store.postgresql_surface import shared_functions
-from dbsim.store.versions import VERSION_TABLE
+from dbsim.engines.registry import BACKENDS
+from dbsim.tables import catalogue
+from dbsim.tables.names import LIMIT
+from dbsim.tables.versions import VERSION_TABLE, v0002
 
 NameFilter = Callable[[str | None, Any, Mapping[str, Any]], bool]
-SHARED = ("dbsim_status", "dbsim_unicode", "dbsim_donor", "dbsim_constant")  # made with the first index
-OWN = {*catalogue.metadata.tables, VERSION_TABLE, *SHARED, *shared_functions()}
+SHARED = {"dbsim_status", *v0002.TABLES, *(name for backend in BACKENDS.values() for name in backend.shared_names())}
+OWN = {*catalogue.metadata.tables, VERSION_TABLE, *SHARED}
 CUT = LIMIT - 9  # bytes of a long name that stay in front of its hash
 _indexes: WeakKeyDictionary[MigrationContext, list[str] | None] = WeakKeyDictionary()
 

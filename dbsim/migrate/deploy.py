@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import logging
-import random
-import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from alembic.operations import Operations
 from sqlalchemy import Connection, Engine, inspect
-from sqlalchemy.exc import DBAPIError
 
-from dbsim.errors import DatabaseUnavailable, InvalidOption
-from dbsim.migrate.operations import emit, offline
+from dbsim.engines.backend import Backend
+from dbsim.engines.registry import backend_of
+from dbsim.errors import InvalidOption
+from dbsim.lifecycle import schema
+from dbsim.lifecycle.create import new_record
+from dbsim.migrate.operations import backend_for, emit, offline
 from dbsim.options import IndexOptions
-from dbsim.store import catalogue, schema
-from dbsim.store.backend import Backend, backend_named, backend_of
-from dbsim.store.create import new_record
-from dbsim.store.identifiers import quote
-from dbsim.store.tables import IndexTables
+from dbsim.tables import catalogue
+from dbsim.tables.index_tables import IndexTables
+from dbsim.tables.names import quote
 
-LOCK = "hashtext('dbsim deploy')"
 PATIENCE = 600.0  # seconds that a deploy waits for another one
 log = logging.getLogger("dbsim.migrate")
 
@@ -41,34 +39,8 @@ def exclusively(connection: Connection) -> Iterator[None]:
 
     The others wait, then find nothing left to do. On SQLite all migrations of the deploy become one transaction.
     """
-    if connection.dialect.name == "postgresql":
-        connection.exec_driver_sql(f"SELECT pg_advisory_lock({LOCK})")
-        connection.commit()  # or Alembic takes the transaction for somebody else's and does not commit; the lock stays
-        try:
-            yield
-        finally:
-            connection.rollback()
-            connection.exec_driver_sql(f"SELECT pg_advisory_unlock({LOCK})")
-            connection.commit()
-        return
-    _begin(connection, backend_of(connection))
-    try:
+    with backend_of(connection).exclusively(connection, PATIENCE):
         yield
-        connection.commit()
-    finally:
-        connection.rollback()
-
-
-def _begin(connection: Connection, backend: Backend) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while True:
-        try:
-            return backend.begin(connection)
-        except DBAPIError as error:
-            if not backend.transient(error) or time.monotonic() > deadline:
-                raise backend.explain(error) or DatabaseUnavailable("another deploy does not end") from error
-            connection.rollback()
-            time.sleep(0.05 + 0.2 * random.random())
 
 
 @contextmanager
@@ -80,8 +52,8 @@ def suspended(
     Rows written in between are found by a comparison, which the next `sync` makes. PostgreSQL changes tables in
     place, so nothing is done there. Offline give `indexes`: the options and the primary key of those on the table.
     """
-    backend = backend_named(op.get_context().dialect.name)
-    if backend.name != "sqlite":
+    backend = backend_for(op)
+    if not backend.rebuilds_tables:
         yield
         return
     found = _given(indexes) if offline(op) else _on_table(op.get_bind(), table)

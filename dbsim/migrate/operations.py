@@ -12,16 +12,18 @@ from dataclasses import replace
 from alembic.operations import Operations
 from sqlalchemy import Connection, inspect
 
+from dbsim.engines.backend import Backend
+from dbsim.engines.execute import TableHook, run
+from dbsim.engines.registry import backend_for_dialect
 from dbsim.errors import InvalidOption, UnknownName
+from dbsim.lifecycle.alter import generation_for
+from dbsim.lifecycle.create import drop_in, find_source, new_record, require_free, resolved, same_exists
+from dbsim.lifecycle.statements import alter_statements, create_statements, drop_statements
 from dbsim.options import IndexOptions
-from dbsim.store import catalogue, schema, versions
-from dbsim.store.alter import generation_for
-from dbsim.store.backend import Backend, backend_named
-from dbsim.store.create import drop_in, find_source, new_record, require_free, resolved, same_exists
-from dbsim.store.definition import TableHook, alter_statements, create_statements, drop_statements, run
-from dbsim.store.source import PrimaryKey, Source
-from dbsim.store.tables import IndexTables
-from dbsim.store.versions import BASE
+from dbsim.tables import catalogue, versions
+from dbsim.tables.index_tables import IndexTables
+from dbsim.tables.source import PrimaryKey, Source
+from dbsim.tables.versions import BASE
 
 OFFLINE_GENERATIONS = range(1, 10)  # which of them exist cannot be asked without a connection
 OPTIONS = ("table", "family", "threshold", "recall", "rows", "keys", "triggers")
@@ -48,12 +50,12 @@ def downgrade(op: Operations, to: str = BASE, since: str | None = None) -> None:
         log.warning("dbsim's tables stay, because they hold the indexes %s", ", ".join(left))
         return
     if to == BASE:
-        emit(op, _backend(op).drop_shared())
+        emit(op, backend_for(op).drop_shared())
     versions.downgrade(op, found, to)
 
 
 def _found(op: Operations) -> str:
-    schema.alone(op.get_bind())
+    backend_for(op).alone(op.get_bind())
     return versions.found(op)
 
 
@@ -77,8 +79,8 @@ def create_index(
     if offline(op):
         record = new_record(complete(options, key), key, secret)
     else:
-        record = _new_or_there(op.get_bind(), _backend(op), options, key, secret)
-    emit(op, create_statements(_backend(op), record, after_create_table))
+        record = _new_or_there(op.get_bind(), backend_for(op), options, key, secret)
+    emit(op, create_statements(backend_for(op), record, after_create_table))
 
 
 def alter_index(
@@ -100,26 +102,26 @@ def alter_index(
             raise _incomplete(options, ["generation=2 (or the number after the last one)"])
         record = replace(new_record(complete(options, key), key), generation=generation)
     else:
-        record = _generation(op.get_bind(), _backend(op), options, generation)
-    emit(op, alter_statements(_backend(op), record, after_create_table))
+        record = _generation(op.get_bind(), backend_for(op), options, generation)
+    emit(op, alter_statements(backend_for(op), record, after_create_table))
 
 
 def drop_index(op: Operations, name: str) -> None:
     """Remove an index with its tables and triggers; nothing happens when there is none."""
     if offline(op):
-        emit(op, drop_statements(_backend(op), name, OFFLINE_GENERATIONS))
+        emit(op, drop_statements(backend_for(op), name, OFFLINE_GENERATIONS))
         return
     connection = op.get_bind()
-    schema.alone(connection)
+    backend_for(op).alone(connection)
     if inspect(connection).has_table("dbsim_index"):
-        drop_in(connection, _backend(op), name)
+        drop_in(connection, backend_for(op), name)
 
 
 def _new_or_there(
     connection: Connection, backend: Backend, options: IndexOptions, key: PrimaryKey, secret: bytes
 ) -> catalogue.IndexRecord:
     """A record for a new index; of one that is there, its own, so that what a killed run left out is made up for."""
-    schema.alone(connection)
+    backend.alone(connection)
     source = _source(connection, backend, options)
     if key and {name for name, _ in key} != {name for name, _ in source.primary_key}:
         there = ", ".join(name for name, _ in source.primary_key)
@@ -133,7 +135,7 @@ def _new_or_there(
 def _generation(
     connection: Connection, backend: Backend, options: IndexOptions, number: int | None
 ) -> catalogue.IndexRecord:
-    schema.alone(connection)
+    backend.alone(connection)
     found = catalogue.generations(connection, options.name, lock=True)
     if not found:
         raise UnknownName("index", options.name, catalogue.names(connection))
@@ -185,5 +187,5 @@ def emit(op: Operations, statements: Iterable[str]) -> None:
         context.impl.static_output(statement + context.impl.command_terminator)
 
 
-def _backend(op: Operations) -> Backend:
-    return backend_named(op.get_context().dialect.name)
+def backend_for(op: Operations) -> Backend:
+    return backend_for_dialect(op.get_context().dialect)

@@ -16,17 +16,18 @@ from alembic.script import ScriptDirectory
 from alembic.util import CommandError, rev_id
 from sqlalchemy import Connection, Engine
 
+from dbsim.engines.registry import backend_named, backend_of
+from dbsim.engines.transactions import read
 from dbsim.errors import DbsimError
+from dbsim.lifecycle import schema
+from dbsim.lifecycle.alter import generation_for
+from dbsim.lifecycle.create import find_source, resolved
 from dbsim.migrate import operations
 from dbsim.options import Field, IndexOptions
-from dbsim.store import catalogue, schema, versions
-from dbsim.store.alter import generation_for
-from dbsim.store.backend import backend_named, backend_of
-from dbsim.store.catalogue import target
-from dbsim.store.create import find_source, resolved
-from dbsim.store.source import PrimaryKey
-from dbsim.store.transactions import read
-from dbsim.store.versions import BASE
+from dbsim.tables import catalogue, versions
+from dbsim.tables.catalogue import target
+from dbsim.tables.source import PrimaryKey
+from dbsim.tables.versions import BASE
 
 SKIPPED = {"name": None, "schema": None, "triggers": True}  # options whose default goes without saying
 

@@ -8,7 +8,7 @@ from html import escape
 
 from dbsim.evaluate.figures import Answers, EvaluateReport
 from dbsim.evaluate.intervals import Interval
-from dbsim.plot import Axis, Series, axis_for, svg
+from dbsim.report.plot import Axis, Series, axis_for, svg
 
 STYLE = """
 :root { color-scheme: light dark; }

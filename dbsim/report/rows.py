@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+from dbsim.dedupe.results import Duplicates, Group
 from dbsim.index import Index
-from dbsim.search.duplicates import Duplicates, Group
 
 BATCH = 100
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import Boolean, Connection, literal, select
 
-from dbsim.search.candidates import Where
-from dbsim.search.engine import SearchEngine
+from dbsim.engines.transactions import searching
+from dbsim.search.limits import Bounds
+from dbsim.search.query import Query
+from dbsim.search.results import Results
+from dbsim.search.searcher import SearchEngine
+from dbsim.search.statements import Where
 from dbsim.search.words import Question
-from dbsim.store.reading import chunks, key_columns
-from dbsim.store.source import Key, public_key
-from dbsim.store.transactions import searching
+from dbsim.tables.key_conditions import chunks, key_columns
+from dbsim.tables.source import Key, public_key
 
 
 class Contained(list[Any]):
@@ -37,6 +41,28 @@ def contains(
                 del found[limit:]
                 break
     return found
+
+
+def search_containing(
+    search: SearchEngine,
+    query: Query | None,
+    bounds: Bounds,
+    where: Where,
+    question: Question,
+    connection: Connection | None,
+) -> Results:
+    """A search whose statement also asks for the marks; hits without the words themselves are left out."""
+    names = search.tables.key_names
+    with searching(search.engine, search.backend, connection) as own:
+        every = replace(bounds, limit=bounds.max_candidates)  # some of them may be false drops
+        found = search.search(query, every, where, own, question.condition())
+        keys = [(hit.key,) if len(names) == 1 else tuple(hit.key[name] for name in names) for hit in found]
+        right: set[Key] = set()
+        for some in chunks(keys, search.backend.key_batch):
+            right |= _answers(search, question, own, some, Contained())
+    kept = Results([hit for hit, key in zip(found, keys, strict=True) if key in right][: bounds.limit])
+    kept.candidates, kept.cut, kept.complete = found.candidates, found.cut, found.complete
+    return kept
 
 
 def _statement(search: SearchEngine, question: Question, where: Where) -> Any:

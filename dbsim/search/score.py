@@ -7,8 +7,8 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Double, and_, case, cast, func, literal_column
 
+from dbsim.engines.backend import Backend
 from dbsim.options import IndexOptions
-from dbsim.store.backend import Backend
 
 Filter = tuple[ColumnElement[Any], ColumnElement[Any]]  # bits, count
 

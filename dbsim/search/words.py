@@ -16,8 +16,8 @@ from sqlalchemy import BigInteger, ColumnElement, and_, bindparam, literal_colum
 from dbsim.errors import InvalidOption
 from dbsim.hashing.signer import Signer
 from dbsim.options import Field
-from dbsim.store.identifiers import quote
-from dbsim.store.tables import IndexTables
+from dbsim.tables.index_tables import IndexTables
+from dbsim.tables.names import quote
 
 
 @dataclass(frozen=True, kw_only=True)

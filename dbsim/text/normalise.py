@@ -1,6 +1,6 @@
 """Text to lower-case words without diacritics, the same on every Python: str -> UTF-8 bytes, tokens or str.
 
-All knowledge is in the data file `unicode-15.1.0.txt` (its header says the rules); `make_table.py` writes it.
+All knowledge is in the data file `unicode-15.1.0.txt`, by `tools/make_unicode_table.py`; its header has the rules.
 """
 
 import re

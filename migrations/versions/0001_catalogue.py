@@ -2,7 +2,7 @@
 
 from alembic import op
 
-from dbsim.store.versions import v0001
+from dbsim.tables.versions import v0001
 
 revision = "0001"
 down_revision = None

@@ -13,7 +13,7 @@ from sqlalchemy import Engine, text
 import dbsim
 from dbsim.cli import main
 from dbsim.hashing.bloom import jaccard
-from dbsim.store.identifiers import quote
+from dbsim.tables.names import quote
 from tests.conftest import SECRET
 
 # few keys, so that a test that is not about recall builds few B-trees; a pair at 0.9 is still found with 0.999

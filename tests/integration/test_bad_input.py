@@ -18,6 +18,7 @@ from alembic.operations import Operations
 from sqlalchemy import Engine, make_url
 
 import dbsim
+from dbsim.engines import transactions
 from dbsim.errors import (
     DatabaseUnavailable,
     DbsimError,
@@ -29,7 +30,6 @@ from dbsim.errors import (
     UnknownKey,
     UnknownName,
 )
-from dbsim.store import transactions
 from tests.integration.helpers import QUICK, Command, articles, corpus, execute, objects, sentence
 
 
@@ -421,8 +421,8 @@ def run_migration(engine: Engine, code: str, function: str) -> None:
 def test_a_schema_of_another_version(database: dbsim.Database, shell: Command) -> None:
     url = shell_url(database)
     for version, sentence_ in {
-        "0000": "the database has dbsim's tables in version 0000, not 0001: run `dbsim upgrade",
-        "9999": "dbsim's tables are of version 9999, newer than this dbsim (0001): install the newer dbsim",
+        "0000": "the database has dbsim's tables in version 0000, not 0002: run `dbsim upgrade",
+        "9999": "dbsim's tables are of version 9999, newer than this dbsim (0002): install the newer dbsim",
     }.items():
         execute(database.engine, f"UPDATE dbsim_version SET version_num = '{version}'")
         with pytest.raises(SchemaOutdated, match=re.escape(sentence_)):
@@ -547,3 +547,13 @@ def test_a_server_that_refuses(postgres_url: str, shell: Command, monkeypatch: p
         assert "secret" not in said
         with pytest.raises(DatabaseUnavailable, match=parts[0]):
             dbsim.open(url).indexes()
+
+
+# ── none given is not zero given ──
+@pytest.mark.parametrize("option", ["threshold", "recall", "rows", "keys", "bits"])
+def test_zero_is_refused_not_ignored(database: dbsim.Database, index: dbsim.Index, shell: Command, option: str) -> None:
+    with pytest.raises(InvalidOption, match=rf"{option} is 0"):
+        database.alter_index("articles", **{option: 0})
+    assert f"{option} is 0" in refused(shell, "alter", shell_url(database), "articles", f"--{option}", "0")
+    with pytest.raises(InvalidOption, match=rf"{option} is 0"):
+        database.create_index("others", table="articles", columns="body", **{option: 0})

@@ -7,8 +7,8 @@ import json
 import pytest
 
 import dbsim
-from dbsim.store.postgresql import PostgreSQL
-from dbsim.store.sqlite import SQLite
+from dbsim.engines.postgresql.backend import PostgreSQL
+from dbsim.engines.sqlite.backend import SQLite
 from tests.integration.helpers import QUICK, Command, articles, assert_in_step, corpus, dump, execute, sentence
 
 COLUMNS = "fingerprint, k0, k1, k2, k3, body_bits, body_count"

@@ -10,11 +10,11 @@ import pytest
 from sqlalchemy import inspect, text
 
 import dbsim
+from dbsim.dedupe.kernels.buckets import Limits
+from dbsim.dedupe.kernels.clustering import METHODS
 from dbsim.errors import DbsimError, IndexBehind, InvalidOption, NoPrimaryKey, UnknownName
 from dbsim.hashing.bloom import jaccard
-from dbsim.search.buckets import Limits
-from dbsim.search.groups import METHODS
-from dbsim.store.identifiers import quote
+from dbsim.tables.names import quote
 from tests.articles import edited, fill, forget_pairs, generated, stored_groups, stored_pairs
 from tests.conftest import SECRET
 
@@ -180,7 +180,7 @@ def test_groups_follow_their_pairs(database: dbsim.Database) -> None:
 
 
 def test_many_changes_start_a_full_run(database: dbsim.Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dbsim.search.dedupe.FULL_FROM", 5)
+    monkeypatch.setattr("dbsim.dedupe.run.FULL_FROM", 5)
     index = fill(database, generated(60))
     index.duplicates()
     run(database, "UPDATE articles SET body = body || ' more' WHERE id < 20")

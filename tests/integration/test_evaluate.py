@@ -12,7 +12,7 @@ from scipy.stats import chisquare
 import dbsim
 from dbsim.errors import DbsimError
 from dbsim.report.evaluation import evaluation_page
-from dbsim.store.identifiers import quote
+from dbsim.tables.names import quote
 from tests.integration.helpers import QUICK, Command, articles, corpus, execute, near_copy, sentence
 
 

@@ -14,11 +14,11 @@ from sqlalchemy import select, text
 
 import dbsim
 from dbsim.cli import cli
+from dbsim.engines.registry import backend_of
 from dbsim.errors import InvalidOption, NotFitted
-from dbsim.search.candidates import Statements
-from dbsim.store.backend import backend_of
-from dbsim.store.catalogue import load, model_table
-from dbsim.store.tables import IndexTables
+from dbsim.search.statements import Statements
+from dbsim.tables.catalogue import load, model_table
+from dbsim.tables.index_tables import IndexTables
 from tests.conftest import SECRET
 from tests.unit.family_helpers import ANY_FAMILY
 

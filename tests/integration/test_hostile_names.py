@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import column, delete, insert, table, update
 
 import dbsim
-from dbsim.store.identifiers import quote
+from dbsim.tables.names import quote
 from tests.integration.helpers import QUICK, Command, assert_in_step, execute, near_copy, objects, sentence
 
 NAMES = [

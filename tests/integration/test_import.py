@@ -10,7 +10,7 @@ from sqlalchemy import inspect
 
 import dbsim
 from dbsim.errors import DbsimError, InvalidOption, UnknownName
-from dbsim.store.identifiers import quote
+from dbsim.tables.names import quote
 from tests.integration.helpers import QUICK, Command, execute, fetch, near_copy, sentence
 
 

@@ -9,8 +9,8 @@ import pytest
 from sqlalchemy import text
 
 import dbsim
+from dbsim.dedupe.kernels.buckets import Limits
 from dbsim.errors import DbsimError, InvalidOption
-from dbsim.search.buckets import Limits
 from tests.articles import corpus, exact_jaccard, fill, forget_pairs, generated, stored_pairs
 from tests.conftest import SECRET
 

@@ -16,8 +16,8 @@ from sqlalchemy import delete as delete_from
 
 import dbsim
 from dbsim.errors import DbsimError
-from dbsim.store.identifiers import quote
-from dbsim.store.tables import PlainType
+from dbsim.tables.index_tables import PlainType
+from dbsim.tables.names import quote
 from tests.integration.helpers import QUICK, Command, assert_in_step, execute, fetch, near_copy, sentence
 
 BOTH, SQLITE, POSTGRESQL = ("sqlite", "postgresql"), ("sqlite",), ("postgresql",)

@@ -11,7 +11,7 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, aliased, mapped_column
 
 import dbsim
 from dbsim.errors import InvalidOption, UnknownKey
-from dbsim.store.identifiers import quote
+from dbsim.tables.names import quote
 from tests.conftest import SECRET
 from tests.integration.helpers import (
     QUICK,

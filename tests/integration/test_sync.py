@@ -11,8 +11,8 @@ import pytest
 from sqlalchemy import text
 
 import dbsim
-from dbsim.store.postgresql import PostgreSQL
-from dbsim.store.sqlite import SQLite
+from dbsim.engines.postgresql.backend import PostgreSQL
+from dbsim.engines.sqlite.backend import SQLite
 from tests.integration.helpers import (
     QUICK,
     add,

@@ -18,7 +18,7 @@ import dbsim
 import dbsim.migrate
 from dbsim import Field, IndexOptions
 from dbsim.errors import InvalidOption
-from dbsim.store.schema import operations
+from dbsim.lifecycle.schema import operations
 from tests.migration.harness import deploy, dump
 
 FIELD = Field(columns=("body",), unit="words", size=3, bits=256)
@@ -148,8 +148,8 @@ def test_triggers_wait_for_a_busy_table_only_briefly(new_postgres: str, capsys: 
 
 
 def test_patience_ends_with_a_remedy(new_postgres: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dbsim.store.postgresql_triggers.PATIENCE", "1s")
-    monkeypatch.setattr("dbsim.store.transactions.persistently", lambda backend, attempt, patience: attempt())
+    monkeypatch.setattr("dbsim.engines.postgresql.triggers.PATIENCE", "1s")
+    monkeypatch.setattr("dbsim.engines.transactions.persistently", lambda backend, attempt, patience: attempt())
     database = dbsim.open(new_postgres)
     database.upgrade()
     with database.engine.begin() as connection:
@@ -209,7 +209,7 @@ def two(articles: dbsim.Database) -> Callable[[str], None]:
     def migrate(name: str) -> None:
         with articles.engine.begin() as connection:
             op = operations(connection)
-            dbsim.migrate.upgrade(op, to="0001")
+            dbsim.migrate.upgrade(op, to="0002")
             options = IndexOptions(name=name, table="articles", fields=(FIELD,))
             dbsim.migrate.create_index(op, options, primary_key={"id": "INTEGER"})
 

@@ -13,7 +13,7 @@ from sqlalchemy import MetaData, text
 import dbsim
 import dbsim.migrate
 from dbsim.migrate.autogenerate import belongs
-from dbsim.store.identifiers import identifier
+from dbsim.tables.names import identifier
 from tests.migration.harness import deploy, in_process, proposals
 
 LONG = "articles_with_a_name_that_is_far_longer_than_postgresql_allows"

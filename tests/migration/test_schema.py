@@ -21,8 +21,8 @@ from sqlalchemy import Connection, Engine, MetaData, create_engine
 import dbsim
 import dbsim.migrate
 from dbsim.errors import DbsimError, InvalidOption
-from dbsim.store.catalogue import metadata
-from dbsim.store.versions import VERSIONS, current
+from dbsim.tables.catalogue import metadata
+from dbsim.tables.versions import VERSIONS, current
 from tests.integration.helpers import QUICK, articles, corpus, execute, fetch, objects
 
 ROOT = Path(__file__).parents[2]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterable
+from copy import copy
 from typing import Any
 
 import psycopg
@@ -74,9 +75,9 @@ def create_index(database: dbsim.Database, **options: Any) -> Index:
 
 def small_batches(index: Index, rows: int = 3) -> Index:
     """Let a handful of rows need several transactions."""
-    backend = index.worker().backend
+    backend = copy(index.worker().backend)  # a copy: the engine's own serves every test of this process
     backend.fill_batch, backend.queue_batch, backend.key_batch, backend.read_batch = rows, rows, max(rows - 1, 1), 2
-    return index
+    return Index(index._engine, backend, index._tables.record)
 
 
 def sentence(number: int, words: int = 6) -> str:

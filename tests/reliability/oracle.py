@@ -10,8 +10,8 @@ from sqlalchemy import func, select
 
 import dbsim
 from dbsim.index import Index
-from dbsim.store.catalogue import READY, IndexRecord, quarantine_table
-from dbsim.store.identifiers import quote
+from dbsim.tables.catalogue import READY, IndexRecord, quarantine_table
+from dbsim.tables.names import quote
 
 Rows = tuple[tuple[Any, ...], ...]
 INTEGERS = ("smallint", "integer", "bigint")

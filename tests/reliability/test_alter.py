@@ -6,6 +6,7 @@ import random
 import threading
 import time
 from collections.abc import Callable
+from copy import copy
 from dataclasses import replace
 from itertools import count
 
@@ -17,9 +18,9 @@ from sqlalchemy import Connection, inspect, text
 
 import dbsim
 import dbsim.migrate
+from dbsim.engines.transactions import read
 from dbsim.errors import InvalidOption, UnknownName
-from dbsim.store.compare import Comparison
-from dbsim.store.transactions import read
+from dbsim.sync.compare import Comparison
 from tests.conftest import SECRET
 from tests.migration.harness import killed_after
 
@@ -103,7 +104,7 @@ def test_every_answer_is_that_of_one_generation(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("dbsim.search.current.FRESH", 0.1)
+    monkeypatch.setattr("dbsim.search.generation.FRESH", 0.1)
     shared = make(2500)
     questions = list(range(0, 400, 13))
 
@@ -191,6 +192,7 @@ def test_killed_at_any_point_it_goes_on(database: dbsim.Database, url: str, make
     def sync() -> None:
         opened = dbsim.open(url)
         worker = opened.index("articles").worker()
+        worker.backend = copy(worker.backend)
         worker.backend.fill_batch = 40
         worker.run()
 
@@ -229,7 +231,7 @@ def test_an_old_index_object_outlives_its_tables(database: dbsim.Database, make:
 
 def test_a_transaction_goes_on_with_what_it_saw(new_postgres: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """In REPEATABLE READ the old generation answers until the transaction ends, also after others went over."""
-    monkeypatch.setattr("dbsim.search.current.FRESH", 0.0)
+    monkeypatch.setattr("dbsim.search.generation.FRESH", 0.0)
     database = dbsim.open(new_postgres)
     database.upgrade()
     with database.engine.begin() as connection:
@@ -273,7 +275,7 @@ def test_changing_ones_mind(database: dbsim.Database, make: Callable[[int], dbsi
 
 def test_an_inline_index_changes_too(new_postgres: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """While two generations are there its triggers queue; afterwards they sign for the new one."""
-    monkeypatch.setattr("dbsim.store.sync.GRACE", 0.1)
+    monkeypatch.setattr("dbsim.sync.worker.GRACE", 0.1)
     database = dbsim.open(new_postgres)
     database.upgrade()
     with database.engine.begin() as connection:

@@ -13,8 +13,10 @@ import pytest
 from sqlalchemy import event, text
 
 import dbsim
+from dbsim.dedupe import store_groups as grouping
+from dbsim.dedupe import store_pairs as pairing
+from dbsim.dedupe.kernels import pairs
 from dbsim.errors import DbsimError
-from dbsim.search import grouping, pairing, pairs
 from tests.articles import edited, fill, forget_pairs, generated, stored_groups, stored_pairs
 from tests.reliability import processes  # noqa: F401 (says what the fork server loads)
 

@@ -12,7 +12,7 @@ from contextlib import suppress
 import pytest
 
 import dbsim
-from dbsim.store.identifiers import quote
+from dbsim.tables.names import quote
 from tests.reliability.harness import Application, create_articles, create_index, sentence, size, small_batches
 from tests.reliability.oracle import assert_converged, assert_equal_to_scratch
 from tests.reliability.processes import follow, running

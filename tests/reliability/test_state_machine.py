@@ -15,8 +15,8 @@ from sqlalchemy import Connection
 
 import dbsim
 from dbsim.index import Index
-from dbsim.store.refresh import refresh
-from dbsim.store.rehearsal import Rehearsal
+from dbsim.sync.presign import Rehearsal
+from dbsim.sync.refresh import refresh
 from tests.reliability.harness import FIELDS, FULL, Application, create_index, sentence, size, small_batches
 from tests.reliability.oracle import Dump, assert_converged, dump, source_rows
 

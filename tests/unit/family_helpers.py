@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dbsim.hashing.documents import Documents
-from dbsim.hashing.families import described, family_of
+from dbsim.hashing.families.registry import described, family_of
 from dbsim.hashing.family import Family, Keys
 from dbsim.hashing.keys import Plan
 from dbsim.hashing.signer import FieldPlan, Signer

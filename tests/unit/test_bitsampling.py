@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dbsim.hashing.bitsampling import BitSampling, sample_positions
+from dbsim.hashing.families.bitsampling import BitSampling, sample_positions
 from tests.unit.family_helpers import assert_formula, documents
 
 

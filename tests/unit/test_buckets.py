@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from dbsim.dedupe.kernels.buckets import Limits, Runs, levels, unsettled
+from dbsim.dedupe.kernels.collection import Collection, FieldScore
+from dbsim.dedupe.kernels.pairs import Candidates
 from dbsim.hashing.bloom import Filters, jaccard, jaccards
 from dbsim.hashing.signer import Signatures
-from dbsim.search.buckets import Limits, Runs, levels, unsettled
-from dbsim.search.collection import Collection, FieldScore
-from dbsim.search.pairs import Candidates
 
 Pairs = set[tuple[int, int]]
 

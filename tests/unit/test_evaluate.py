@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from dbsim.evaluate.agreement import bcubed, pairwise
 from dbsim.evaluate.exact import STEPS, THRESHOLDS, Compared, compare, steps
 from dbsim.evaluate.figures import answers, bucket_sizes, curve, score_error
-from dbsim.hashing.families import family_of
+from dbsim.hashing.families.registry import family_of
 from dbsim.hashing.keys import Plan
 from tests.unit.family_helpers import signer
 

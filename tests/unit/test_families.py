@@ -11,13 +11,14 @@ import itertools
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from dbsim.errors import InvalidOption
-from dbsim.hashing.families import FAMILIES, described, family_names, family_of
+from dbsim.hashing.families.registry import FAMILIES, described, family_names, family_of, registry
 from dbsim.hashing.keys import LIMIT_KEYS, Plan, bit_keys, bucket_plan
 from dbsim.hashing.signer import FieldPlan
 from dbsim.options import Field, IndexOptions
@@ -273,3 +274,30 @@ def test_bit_keys_are_positive_and_distinct(rows: int) -> None:
 
 if __name__ == "__main__":
     GOLDEN.write_text(json.dumps(golden(), indent=1) + "\n")
+
+
+# ── versions ──
+def test_versions_of_one_class_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stored by its own name, and the tenth version is newer than the second."""
+    usual = registry.FAMILIES["fuzzy@1"]
+    monkeypatch.setitem(registry.FAMILIES, "fuzzy@2", replace(usual, classes=13))
+    monkeypatch.setitem(registry.FAMILIES, "fuzzy@10", replace(usual, classes=100))
+    registry.family_of.cache_clear()
+    try:
+        assert registry.resolve("fuzzy") == "fuzzy@10"
+        assert registry.described(registry.family_of("fuzzy")) == "fuzzy@10"
+        assert registry.described(registry.family_of("fuzzy@1")) == "fuzzy@1"
+        assert registry.described(registry.family_of("fuzzy@2")) == "fuzzy@2"
+        assert registry.family_of("fuzzy@2").classes == 13
+        again = registry.described(registry.family_of("fuzzy@2:classes=26"))
+        assert again == f"fuzzy@2:classes={26}"
+        assert registry.family_of(again).classes == 26
+        assert registry.described(registry.family_of("fuzzy@10:classes=100")) == "fuzzy@10"
+        assert registry.family_names().count("fuzzy") == 1
+    finally:
+        registry.family_of.cache_clear()
+
+
+@pytest.mark.parametrize("name", sorted(registry.FAMILIES))
+def test_every_family_is_made_again_from_its_description(name: str) -> None:
+    assert registry.described(registry.family_of(name)) == name

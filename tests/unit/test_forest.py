@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dbsim.hashing.forest import Forest
+from dbsim.evaluate.tune import NEAR, collisions
+from dbsim.hashing.families.forest import Forest
 from dbsim.hashing.keys import WORD, Plan
-from dbsim.search.tune import NEAR, collisions
 from tests.unit.family_helpers import agreement, documents, pairs
 
 

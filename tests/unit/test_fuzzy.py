@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dbsim.hashing.fuzzy import Fuzzy
+from dbsim.hashing.families.fuzzy import Fuzzy
+from dbsim.hashing.families.prefixes import LETTERS, combined, observed, prefixes, shipped, without
 from dbsim.hashing.keys import Plan
-from dbsim.hashing.prefixes import LETTERS, combined, observed, prefixes, shipped, without
 from tests.unit.family_helpers import documents
 
 WORDS = st.lists(st.text("abcxyz059é ", min_size=0, max_size=6), min_size=1, max_size=8)

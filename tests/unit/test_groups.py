@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 
-from dbsim.search.groups import METHODS, Graph, Known, Labels, average_link, diameters, group
+from dbsim.dedupe.kernels.clustering import METHODS, Graph, Known, Labels, average_link, diameters, group
 
 Edge = tuple[int, int, float]
 # two triangles, held together by one weak edge

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dbsim.hashing.hyperplane import Hyperplane
+from dbsim.hashing.families.hyperplane import Hyperplane
 from dbsim.hashing.keys import Plan
 from tests.unit.family_helpers import agreement, assert_formula, documents, pairs
 

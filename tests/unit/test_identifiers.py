@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbsim.store.identifiers import LIMIT, dollar_tag, identifier, literal, quote
+from dbsim.tables.names import LIMIT, dollar_tag, identifier, literal, quote
 
 storable = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
 long_parts = st.lists(st.text(st.sampled_from("aé日😀_"), min_size=10, max_size=60), min_size=1, max_size=4)

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from dbsim.hashing.families import FAMILIES, resolve
+from dbsim.hashing.families.minhash import MinHash, signature
+from dbsim.hashing.families.registry import FAMILIES, resolve
 from dbsim.hashing.keys import LIMIT_KEYS, MAX_KEYS, MAX_ROWS, Plan, band, choose_plan
-from dbsim.hashing.minhash import MinHash, signature
 from dbsim.text.features import Features
 from tests.unit.test_arithmetic import combine_by_integers
 from tests.unit.test_minhash import features_of_rows, keys_of, random_pairs, union_and_common
@@ -217,3 +217,11 @@ def test_more_rows_never_add_a_hit() -> None:
         found.append(pairs_found(band(cut, Plan(rows, 12))))
     assert all(more <= fewer for fewer, more in pairwise(found))
     assert len(found[0]) > len(found[-1]) > 0
+
+
+def test_band_of_small_numbers_stays_small() -> None:
+    """What `band` warns of: numbers that fill the lower lane only give keys of 31 bits."""
+    small = np.arange(1, 9, dtype=np.uint64).reshape(4, 2)
+    assert (band(small, Plan(2, 1)) < 2**31).all()
+    mixed = small | (small << np.uint64(31))
+    assert (band(mixed, Plan(2, 1)) >= 2**31).all()

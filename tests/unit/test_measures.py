@@ -8,7 +8,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from dbsim.hashing.families import family_of
+from dbsim.hashing.families.registry import family_of
 from dbsim.hashing.keys import Plan
 from dbsim.hashing.signer import FieldPlan
 from dbsim.hashing.vectors import UNIT, fit_frequencies, inverse_frequency, vectors

@@ -17,8 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from dbsim.hashing.families.minhash import EMPTY, donor_order, field_order, minima, signature
 from dbsim.hashing.keys import Plan, band
-from dbsim.hashing.minhash import EMPTY, donor_order, field_order, minima, signature
 from dbsim.text.arithmetic import Hashes
 from dbsim.text.features import Features
 

@@ -7,9 +7,10 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from dbsim.hashing.families import family_of
-from dbsim.plot import Series, svg, terminal
-from dbsim.search.tune import Tuning, edit
+from dbsim.evaluate.tune import Tuning, edit
+from dbsim.hashing.families.registry import family_of
+from dbsim.report import tuning as tuning_report
+from dbsim.report.plot import Series, svg, terminal
 from tests.unit.family_helpers import PLAN_FOR_TUNING, pairs, signer
 
 SERIES = [Series("a <curve>", [(0.0, 0.0), (1.0, 1.0)]), Series("points", [(0.5, 0.5), (2.0, -1.0)], line=False)]
@@ -57,6 +58,6 @@ def test_tuning_measures_the_whole_grid(name: str) -> None:
     if report.best is not None:
         assert report.best.recall >= 0.9
         assert all(report.best.work <= one.work for one in report.settings if one.recall >= 0.9)
-    assert "measured" in report.terminal()
-    assert report.svg().startswith("<svg")
+    assert "measured" in tuning_report.terminal(report)
+    assert tuning_report.svg(report).startswith("<svg")
     assert report.to_json()["settings"][0]["points"]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from dbsim.hashing.families.minhash import EMPTY
+from dbsim.hashing.families.rabin_minhash import RabinMinHash, primes, sketch
 from dbsim.hashing.fingerprint import is_prime
-from dbsim.hashing.minhash import EMPTY
-from dbsim.hashing.rabin_minhash import RabinMinHash, primes, sketch
 from dbsim.text.features import Features
 from tests.unit.family_helpers import assert_formula
 

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from dbsim.hashing import signer as signing
 from dbsim.hashing.bloom import filters
+from dbsim.hashing.families.minhash import minima
 from dbsim.hashing.fingerprint import fingerprints
 from dbsim.hashing.keys import Plan, band
-from dbsim.hashing.minhash import minima
 from dbsim.hashing.signer import FieldPlan, Signatures, Signer
 from dbsim.text.features import Analyser
 from dbsim.text.normalise import normalise

@@ -8,13 +8,13 @@ from math import comb
 import numpy as np
 import pytest
 
-from dbsim.hashing.codes import ball
 from dbsim.hashing.documents import Documents
+from dbsim.hashing.families.codes import ball
+from dbsim.hashing.families.learned import directions, fit_space
+from dbsim.hashing.families.linear_spectral import LinearSpectral
+from dbsim.hashing.families.spectral import Spectral, _modes
 from dbsim.hashing.family import Family
 from dbsim.hashing.keys import Plan
-from dbsim.hashing.learned import directions, fit_space
-from dbsim.hashing.linear_spectral import LinearSpectral
-from dbsim.hashing.spectral import Spectral, _modes
 from tests.unit.family_helpers import documents
 
 PLAN = Plan(8, 2)

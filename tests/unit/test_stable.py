@@ -10,9 +10,9 @@ from scipy.integrate import quad
 from scipy.special import erf
 from scipy.stats import levy_stable
 
+from dbsim.hashing.families.stable import Cauchy, Gauss, Levy, Stable
 from dbsim.hashing.keys import Plan
 from dbsim.hashing.projections import cauchy, levy, normal
-from dbsim.hashing.stable import Cauchy, Gauss, Levy, Stable
 from tests.unit.family_helpers import agreement, assert_formula, documents, family_at, pairs
 
 FAMILIES = ("gauss", "cauchy", "levy")

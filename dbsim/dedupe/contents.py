@@ -1,0 +1,110 @@
+"""Contents, that is distinct fingerprints, and the rows that have them: fingerprints → First; pages of edges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Connection, Engine, Select, func, or_, select, tuple_
+
+from dbsim.engines.backend import Backend
+from dbsim.engines.signature_rows import Numbers, json_numbers
+from dbsim.engines.transactions import read
+from dbsim.tables.group_tables import GroupTables
+from dbsim.tables.index_tables import IndexTables
+from dbsim.tables.key_conditions import key_columns
+from dbsim.tables.source import Key
+
+PAGE = 20_000  # edges read at once
+
+
+@dataclass(frozen=True)
+class First:
+    """A content: how many rows have it, and the first of them in key order."""
+
+    fingerprint: int
+    copies: int
+    key: Key
+
+
+@dataclass(frozen=True)
+class Edges:
+    """Pairs of fingerprints with their scores."""
+
+    a: Numbers
+    b: Numbers
+    scores: NDArray[np.float64]
+
+    @staticmethod
+    def of(rows: Any) -> Edges:
+        found = [tuple(row) for row in rows]
+        numbers = np.array([row[:2] for row in found], np.int64).reshape(-1, 2)
+        return Edges(numbers[:, 0], numbers[:, 1], np.array([row[2] for row in found], np.float64))
+
+    def where(self, chosen: NDArray[np.bool_]) -> Edges:
+        return Edges(self.a[chosen], self.b[chosen], self.scores[chosen])
+
+    @staticmethod
+    def concatenate(parts: list[Edges]) -> Edges:
+        parts = [Edges(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)), *parts]
+        return Edges(*(np.concatenate(column) for column in zip(*((p.a, p.b, p.scores) for p in parts), strict=True)))
+
+    def __len__(self) -> int:
+        return len(self.a)
+
+
+def firsts(connection: Connection, backend: Backend, tables: IndexTables, wanted: Numbers) -> list[First]:
+    """The contents among these that are stored, in the order of their first rows."""
+    stored = tables.signatures
+    fingerprint = stored.c[tables.names.fingerprint].label("dbsim_fingerprint")
+    keys = key_columns(stored, tables)
+    listed = backend.json_rows("wanted", ["number"], [])
+    place = func.row_number().over(partition_by=fingerprint, order_by=keys).label("dbsim_place")
+    copies = func.count().over(partition_by=fingerprint).label("dbsim_copies")
+    numbered = select(fingerprint, copies, place, *keys).join(listed, listed.c.number == fingerprint).subquery("n")
+    own_keys = [numbered.c[name] for name in tables.key_names]
+    query = (
+        select(numbered.c.dbsim_fingerprint, numbered.c.dbsim_copies, *own_keys)
+        .where(numbered.c.dbsim_place == 1)
+        .order_by(*own_keys)
+    )
+    rows = connection.execute(query, {"wanted": json_numbers(wanted)})
+    return [First(row[0], row[1], tuple(row[2:])) for row in rows]
+
+
+def incident(connection: Connection, backend: Backend, groups: GroupTables, wanted: Numbers) -> Edges:
+    """Every stored pair with one of these contents; a pair of two of them comes twice."""
+    edges = groups.edges
+    parts = []
+    for end in (edges.c.a, edges.c.b):
+        listed = backend.json_rows("wanted", ["number"], [])
+        query = select(edges).join(listed, listed.c.number == end)
+        parts.append(Edges.of(connection.execute(query, {"wanted": json_numbers(wanted)})))
+    return Edges.concatenate(parts)
+
+
+def edge_pages(engine: Engine, backend: Backend, groups: GroupTables, threshold: float) -> Iterator[Edges]:
+    """All stored pairs that reach the threshold, a page at a time, so that nobody waits for a long read."""
+    last: tuple[int, int] | None = None
+    while True:
+        page = Edges.of(read(engine, backend, lambda c: c.execute(_page(groups, last)).all()))  # noqa: B023
+        if not len(page):
+            return
+        last = (int(page.a[-1]), int(page.b[-1]))
+        yield page.where(page.scores >= threshold)
+
+
+def _page(groups: GroupTables, last: tuple[int, int] | None) -> Select[Any]:
+    edges = groups.edges
+    query = select(edges).order_by(edges.c.a, edges.c.b).limit(PAGE)
+    return query if last is None else query.where(tuple_(edges.c.a, edges.c.b) > last)
+
+
+def touching(groups: GroupTables, backend: Backend) -> Any:
+    """A condition on edges: one end is among the numbers bound as `wanted`."""
+    listed = backend.json_rows("wanted", ["number"], [])
+    numbers = select(listed.c.number)
+    return or_(groups.edges.c.a.in_(numbers), groups.edges.c.b.in_(numbers))

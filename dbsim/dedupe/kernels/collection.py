@@ -1,0 +1,119 @@
+"""The distinct contents of an index outside the database: Signatures in key order → Collection (arrays on disk).
+
+Keys and filters lie in unnamed temporary files, which vanish with the process; in memory is only what is being
+worked on, so that a million contents need some ten megabytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dbsim.dedupe.kernels.buckets import Nodes
+from dbsim.dedupe.kernels.spill import Spill
+from dbsim.hashing.bloom import count_ranges, jaccards
+from dbsim.hashing.signer import Signatures
+
+CHUNK = 1 << 13  # pairs scored at once: each may bring two pages of filters into memory, for that long
+
+
+@dataclass(frozen=True)
+class FieldScore:
+    """How a field takes part in the score."""
+
+    bits: int
+    weight: float
+
+
+class Collection:
+    """Contents numbered in the order of their fingerprints."""
+
+    def __init__(self, fields: Sequence[FieldScore], keys: int) -> None:
+        self.fields = tuple(fields)
+        self.columns = keys
+        self.fingerprints = np.empty(0, np.int64)
+        self.copies = np.empty(0, np.int64)  # rows with this content
+        self.order = np.empty(0, np.int64)  # place in the order of the contents' first rows
+        self.counts: list[NDArray[np.int32]] = []
+        self._keys, self._key_places = Spill(), list[tuple[int, int]]()  # start and rows of each block
+        self._bits = [Spill() for _ in self.fields]
+
+    def __len__(self) -> int:
+        return len(self.fingerprints)
+
+    @staticmethod
+    def of(fields: Sequence[FieldScore], keys: int, blocks: Iterable[Signatures]) -> Collection:
+        """Rows without features must not be among the blocks."""
+        made = Collection(fields, keys)
+        seen = np.empty(0, np.int64)
+        rows: list[NDArray[np.int64]] = [seen]
+        firsts: list[NDArray[np.int64]] = [seen]
+        counts: list[list[NDArray[np.int64]]] = [[seen] for _ in fields]
+        for block in blocks:
+            rows.append(block.fingerprints)
+            new, seen = _new(block.fingerprints, seen)
+            firsts.append(block.fingerprints[new])
+            made._append(block, new)
+            for column, part in zip(counts, block.filters, strict=True):
+                column.append(part.counts[new])
+        made.fingerprints, made.copies = np.unique(np.concatenate(rows), return_counts=True)
+        made.order = np.argsort(np.concatenate(firsts), kind="stable")
+        made.counts = [np.concatenate(column)[made.order].astype(np.int32) for column in counts]
+        return made
+
+    def _append(self, block: Signatures, new: NDArray[np.int64]) -> None:
+        self._key_places.append((self._keys.append(block.keys[new].T), len(new)))
+        for spill, part in zip(self._bits, block.filters, strict=True):
+            spill.append(part.bits[new])
+
+    def key(self, column: int) -> NDArray[np.int64]:
+        """One bucket key of every content."""
+        parts = [self._keys.read(start + 8 * rows * column, rows, np.int64) for start, rows in self._key_places]
+        return np.concatenate([np.empty(0, np.int64), *parts])[self.order]
+
+    def find(self, fingerprints: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """(number, whether it is there) of each."""
+        if not len(self):
+            return np.zeros(len(fingerprints), np.int64), np.zeros(len(fingerprints), bool)
+        place = np.minimum(np.searchsorted(self.fingerprints, fingerprints), len(self) - 1)
+        return place, self.fingerprints[place] == fingerprints
+
+    def in_range(self, a: Nodes, b: Nodes, threshold: float) -> NDArray[np.bool_]:
+        """Pairs whose popcounts can reach the threshold, as `count_range` tells a search; any for several fields."""
+        if len(self.fields) > 1:
+            return np.ones(len(a), bool)
+        low, high = count_ranges(self.fields[0].bits, threshold)
+        mine, other = self.counts[0][a], self.counts[0][b]
+        return (low[mine] <= other) & (other <= high[mine])
+
+    def scores(self, a: Nodes, b: Nodes) -> NDArray[np.float64]:
+        """The search's score of each pair, to the last bit; 0 where no field is present in both."""
+        parts = [self._scores(a[i : i + CHUNK], b[i : i + CHUNK]) for i in range(0, len(a), CHUNK)]
+        return np.concatenate([np.empty(0), *parts])
+
+    def _scores(self, a: Nodes, b: Nodes) -> NDArray[np.float64]:
+        total, weight = np.zeros(len(a)), np.zeros(len(a))
+        for field, spill, counts in zip(self.fields, self._bits, self.counts, strict=True):
+            bits = spill.map((len(self), field.bits // 64), np.uint64)
+            common = np.bitwise_count(bits[self.order[a]] & bits[self.order[b]]).sum(axis=1, dtype=np.int64)
+            mine, other = counts[a].astype(np.int64), counts[b].astype(np.int64)
+            value = jaccards(mine, other, common, field.bits)
+            if len(self.fields) == 1:
+                return value
+            both = (mine > 0) & (other > 0)
+            total = total + np.where(both, field.weight * value, 0.0)
+            weight = weight + np.where(both, field.weight, 0.0)
+        return np.where(weight > 0, total / np.where(weight > 0, weight, 1.0), 0.0)
+
+
+def _new(fingerprints: NDArray[np.int64], seen: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(places of the first rows of contents not seen before, in the rows' order; all contents seen now, sorted)."""
+    values, first = np.unique(fingerprints, return_index=True)
+    place = np.searchsorted(seen, values)
+    known = np.zeros(len(values), bool)
+    inside = place < len(seen)
+    known[inside] = seen[place[inside]] == values[inside]
+    return np.sort(first[~known]), np.insert(seen, place[~known], values[~known])

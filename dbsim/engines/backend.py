@@ -1,0 +1,186 @@
+"""What differs between the engines, as one interface; sqlite/ and postgresql/ implement it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
+
+from sqlalchemy import ColumnElement, Connection, Dialect, Engine, FromClause, Table
+
+from dbsim.errors import DbsimError
+from dbsim.hashing.signer import Signatures
+from dbsim.tables.index_tables import IndexTables
+from dbsim.tables.source import Key, Source
+
+GONE = (
+    "a table or column is not there ({}): check the condition; "
+    "if the indexed table has changed, drop the index and create it again"
+)
+
+
+class Backend(Protocol):
+    """One engine's way to do the steps of store and search."""
+
+    name: str
+    dialect: Dialect  # to write statements without a connection
+    random_hex: str  # an expression for 16 random bytes in hexadecimal
+    read_batch: int  # rows fetched at once from a long result
+    key_batch: int  # keys looked up in one statement
+    fill_batch: int  # rows signed and written in one transaction of the first filling
+    queue_batch: int  # changes worked off in one transaction
+    not_text: tuple[str, ...]  # column types that cannot be indexed
+    not_key: str  # pattern of types whose values compare differently in Python, or not at all
+    typed_keys: bool  # whether a key column takes values of its own type only
+    errors: tuple[type[Exception], ...]  # of the database: SQLAlchemy's, and the driver's own where it is used directly
+    errors_abort: bool  # whether an error spoils the transaction it happens in
+    writers_wait: bool  # whether the application's writes wait while dbsim writes
+    rebuilds_tables: bool  # whether a migration changes a table by making it anew, which loses its triggers
+
+    # ── the host's table ──
+    def describe(self, connection: Connection, table: str, schema: str | None) -> Source | None:
+        """The table, or None."""
+
+    def has_table(self, connection: Connection, name: str) -> bool:
+        """Whether dbsim has made this table of its own."""
+
+    def table_names(self, connection: Connection) -> list[str]:
+        """For suggestions."""
+
+    def text_expressions(self, column: ColumnElement[Any]) -> list[ColumnElement[Any]]:
+        """What to select so that `read_text` can tell a text from something else."""
+
+    def read_text(self, values: Sequence[Any]) -> str:
+        """The text ('' for NULL), or Unindexable."""
+
+    # ── triggers and queue ──
+    def create_triggers(self, tables: IndexTables, connection: Connection | None = None) -> list[str]:
+        """Statements that install or replace them; an inline index's can only be written with a look at the database.
+
+        PostgreSQL waits for the table's lock only briefly, then again.
+        """
+
+    def drop_triggers(self, name: str) -> list[str]:
+        """Statements that remove those of an index that are there."""
+
+    def missing_triggers(self, connection: Connection, tables: IndexTables) -> list[str]:
+        """Names of triggers that should exist and do not, or are switched off."""
+
+    def claim(self, connection: Connection, tables: IndexTables, limit: int) -> list[Key]:
+        """Take changes off the queue: exactly the rows read, never by a watermark."""
+
+    def pending(self, connection: Connection, tables: IndexTables, limit: int) -> list[Key]:
+        """The changes `claim` would take next."""
+
+    def markers(self, connection: Connection, tables: IndexTables) -> list[Any]:
+        """The queue rows without a key: each asks for a comparison of everything."""
+
+    def remove_markers(self, connection: Connection, tables: IndexTables, markers: Sequence[Any]) -> None:
+        """Once that comparison is done."""
+
+    def wait(self, engine: Engine, tables: IndexTables, seconds: float) -> None:
+        """Sleep until the application writes, or for so long."""
+
+    # ── what people see from SQL ──
+    def stored_table(self, tables: IndexTables) -> Table:
+        """The signature table as it is created; it may have columns that only SQL reads, behind the others."""
+
+    def stored_values(self, rows: Signatures) -> list[tuple[Any, ...]]:
+        """The values of all its columns but the key."""
+
+    def require_inline(self, connection: Connection, tables: IndexTables, source: Source) -> None:
+        """Refuse an inline index where the database cannot sign, with the reason."""
+
+    def create_surface(self, connection: Connection, tables: IndexTables) -> None:
+        """Views and functions of an index; idempotent."""
+
+    def drop_surface(self, name: str) -> list[str]:
+        """Statements that remove them and dbsim_status, as far as they are there."""
+
+    def shared_names(self) -> list[str]:
+        """Functions that all indexes use."""
+
+    def drop_shared(self) -> list[str]:
+        """Statements that remove what all indexes share."""
+
+    def missing_surface(self, connection: Connection, tables: IndexTables) -> list[str]:
+        """Names of views and functions that should exist and do not."""
+
+    def show_status(self, connection: Connection, indexes: Sequence[IndexTables]) -> None:
+        """The view dbsim_status over these indexes; after the last one, nothing of dbsim's stays in SQL."""
+
+    def settle(self, engine: Engine) -> None:
+        """Wait until every transaction that is writing now has ended."""
+
+    # ── transactions ──
+    def open(self, engine: Engine) -> Connection:
+        """A connection for reading or writing in transactions, whatever the engine is set to."""
+
+    def begin(self, connection: Connection) -> None:
+        """Start a writing transaction that reads all rows and sees what is committed while it runs."""
+
+    def snapshot(self, connection: Connection) -> None:
+        """Let the statements of a reading transaction all see the same moment; before the first of them."""
+
+    def alone(self, connection: Connection) -> None:
+        """One migration of dbsim's at a time, to the end of the transaction."""
+
+    def exclusively(self, connection: Connection, patience: float) -> AbstractContextManager[None]:
+        """One deploy at a time, around everything that is done with the connection."""
+
+    def limit_lock_wait(self, connection: Connection, wait: str) -> None:
+        """For the rest of the transaction."""
+
+    def lock_keys(self, connection: Connection, tables: IndexTables, keys: Iterable[Key]) -> None:
+        """Keep other workers away from these documents until the transaction ends; never the application."""
+
+    def lock_all(self, connection: Connection, tables: IndexTables) -> None:
+        """The same for every document: no other worker changes the index until the transaction ends."""
+
+    def transient(self, error: BaseException) -> bool:
+        """Whether the same transaction may succeed when tried again."""
+
+    def explain(self, error: BaseException) -> DbsimError | None:
+        """One sentence for an error a user can do something about."""
+
+    # ── signatures ──
+    def insert(self, connection: Connection, tables: IndexTables, keys: Sequence[Key], rows: Signatures) -> None:
+        """Write signatures in bulk."""
+
+    def insert_rows(self, connection: Connection, table: Table, rows: Iterable[tuple[Any, ...]]) -> None:
+        """Write rows of one of dbsim's own tables in bulk."""
+
+    def signature_blocks(self, engine: Engine, tables: IndexTables) -> Iterator[Signatures]:
+        """All stored rows with features in key order, never in a read that the application's writes wait for."""
+
+    def finish_filling(self, connection: Connection, tables: IndexTables) -> None:
+        """After the indexes are built: fresh statistics for the planner."""
+
+    def stored_bits(self, bits: bytes) -> Any:
+        """A filter as a parameter."""
+
+    def read_bits(self, value: Any) -> bytes:
+        """A filter as read from the table."""
+
+    # ── scores ──
+    def connect(self, engine: Engine) -> Connection:
+        """A connection of dbsim's own to search with, at the least cost."""
+
+    def prepare(self, connection: Connection) -> None:
+        """Make `jaccard` work on this connection."""
+
+    def jaccard(
+        self,
+        bits: ColumnElement[Any],
+        count: ColumnElement[Any],
+        other_bits: ColumnElement[Any],
+        other_count: ColumnElement[Any],
+        size: int,
+    ) -> ColumnElement[float]:
+        """Cardinality-corrected Jaccard of two filters; both counts are above zero."""
+
+    def hamming(self, key: ColumnElement[Any], other: ColumnElement[Any]) -> ColumnElement[int]:
+        """How many bits of two keys differ."""
+
+    def json_rows(self, parameter: str, integers: Sequence[str], texts: Sequence[str]) -> FromClause:
+        """The objects of a JSON array, bound as `parameter`, as rows with these columns."""

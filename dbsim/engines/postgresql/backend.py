@@ -1,0 +1,431 @@
+"""The steps of store and search on PostgreSQL (14 or later, for bit_count)."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg
+from psycopg.adapt import PyFormat, Transformer
+from psycopg.pq import Format
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    ColumnElement,
+    Connection,
+    Dialect,
+    Double,
+    Engine,
+    FromClause,
+    Integer,
+    Table,
+    Text,
+    bindparam,
+    cast,
+    column,
+    func,
+    insert,
+    literal_column,
+    text,
+)
+from sqlalchemy.dialects.postgresql import BIT
+from sqlalchemy.dialects.postgresql.base import PGDialect
+from sqlalchemy.exc import DBAPIError
+
+from dbsim.engines.backend import GONE
+from dbsim.engines.postgresql import install
+from dbsim.engines.postgresql.binary_copy import binary_rows, copied_signatures
+from dbsim.engines.postgresql.triggers import channel, create_triggers, drop_triggers, events, parts
+from dbsim.errors import DatabaseUnavailable, DbsimError, InvalidOption, StatementRejected
+from dbsim.hashing.bloom import ROUNDING
+from dbsim.hashing.signer import Signatures
+from dbsim.resources import sql
+from dbsim.tables import catalogue
+from dbsim.tables.index_tables import IndexTables
+from dbsim.tables.names import literal, quote
+from dbsim.tables.source import Key, Source, Unindexable
+
+BPCHAROID, TEXTOID = 1042, 25  # char(n), text
+CONNECTION_FAILED = "08006"  # psycopg gives no code for a connection that broke or was refused
+NOT_SENDABLE = "22000"  # nor for a value that it cannot send: a NUL character, an unknown type
+STRIPES = 64  # locks per index: documents share them, so that a batch never fills the server's lock table
+RAW = {"no_parameters": True}  # a percent sign in a name is not a placeholder
+# A search allocates some 0.7 MB in the server (27 kB an index scan). In many a connection glibc gives them back to the
+# system after every search and fetches them again, 50 page faults and 0.1 ms each time; one larger piece of memory,
+# once freed, raises the limit above which it does so.
+WARM_UP = "SELECT length(repeat(' ', 2000000))"
+_WARM = "dbsim_warm"
+DEPLOY_LOCK = "hashtext('dbsim deploy')"
+
+
+class PostgreSQL(install.PostgreSQLInstall):
+    """See `Backend` for what each step means."""
+
+    name = "postgresql"
+    dialect: Dialect = PGDialect(paramstyle="named")  # type: ignore[no-untyped-call]  # leaves a percent sign alone
+    random_hex = "replace(gen_random_uuid()::text, '-', '')"
+    read_batch = 512
+    key_batch = 1000
+    fill_batch = 4000
+    queue_batch = 2000
+    not_text: tuple[str, ...] = ("bytea",)
+    not_key = r"(\[\]|range|^jsonb?|^time with time zone)$"
+    typed_keys = True
+    errors: tuple[type[Exception], ...] = (DBAPIError, psycopg.Error)
+    errors_abort = True
+    writers_wait = False
+    rebuilds_tables = False
+
+    # ── the host's table ──
+    def describe(self, connection: Connection, table: str, schema: str | None) -> Source | None:
+        rows = connection.execute(text(sql("postgresql", "describe_table")), {"table": table, "schema": schema}).all()
+        if not rows:
+            return None
+        key = sorted((row for row in rows if row.place is not None), key=lambda row: row.place)
+        return Source(
+            schema=rows[0].schema,
+            table=table,
+            columns={row.name: row.type for row in rows},
+            primary_key=tuple(
+                (row.name, row.type + (f" COLLATE {row.collation}" if row.collation else "")) for row in key
+            ),
+            is_table=rows[0].kind in ("r", "p"),
+        )
+
+    def has_table(self, connection: Connection, name: str) -> bool:
+        return connection.exec_driver_sql("SELECT to_regclass(%s)", (quote(name),)).scalar() is not None
+
+    def table_names(self, connection: Connection) -> list[str]:
+        return list(
+            connection.exec_driver_sql(
+                "SELECT CASE WHEN pg_table_is_visible(oid) THEN '' ELSE relnamespace::regnamespace || '.' END "
+                "|| relname FROM pg_class WHERE relkind IN ('r', 'p') AND relnamespace::regnamespace::text "
+                "NOT IN ('pg_catalog', 'information_schema', 'pg_toast')"
+            ).scalars()
+        )
+
+    def text_expressions(self, column: ColumnElement[Any]) -> list[ColumnElement[Any]]:
+        return [cast(column, Text)]
+
+    def read_text(self, values: Sequence[Any]) -> str:
+        (value,) = values
+        if value is None:
+            return ""
+        if isinstance(value, bytes):  # a database in SQL_ASCII: the server knows no encoding
+            try:
+                return value.decode()
+            except UnicodeDecodeError as error:
+                raise Unindexable("not valid UTF-8") from error
+        return str(value)
+
+    # ── triggers and queue ──
+    def _relations(self, connection: Connection, tables: IndexTables) -> list[str]:
+        """The table and its partitions: a write aimed at a partition does not fire the parent's triggers."""
+        source = quote(tables.record.options.schema, tables.record.options.table)
+        found = connection.exec_driver_sql(
+            "SELECT format('%%I.%%I', n.nspname, c.relname) FROM pg_partition_tree(to_regclass(%s)) t "
+            "JOIN pg_class c ON c.oid = t.relid JOIN pg_namespace n ON n.oid = c.relnamespace "
+            "WHERE c.relkind IN ('r', 'p')",
+            (source,),
+        ).scalars()
+        return sorted({source, *found})
+
+    def create_triggers(self, tables: IndexTables, connection: Connection | None = None) -> list[str]:
+        if not tables.record.options.inline:
+            return create_triggers(tables)
+        assert connection is not None
+        return create_triggers(tables, install.inline_function(self.surface(connection, tables), parts(tables)))
+
+    def drop_triggers(self, name: str) -> list[str]:
+        return drop_triggers(name)
+
+    def missing_triggers(self, connection: Connection, tables: IndexTables) -> list[str]:
+        rows = connection.exec_driver_sql(
+            "SELECT format('%%I.%%I', n.nspname, c.relname), t.tgname FROM pg_trigger t "
+            "JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_namespace n ON n.oid = c.relnamespace "
+            "WHERE t.tgenabled IN ('O', 'A') AND t.tgname = ANY (%s)",
+            (list(events(tables.record.name)),),
+        )
+        there = {tuple(row) for row in rows}
+        relations = self._plain_names(connection, self._relations(connection, tables))
+        wanted = events(tables.record.name)
+        return [trigger for relation in relations for trigger in wanted if (relation, trigger) not in there]
+
+    def _plain_names(self, connection: Connection, relations: list[str]) -> list[str]:
+        return sorted(
+            set(
+                connection.exec_driver_sql(
+                    "SELECT format('%%I.%%I', n.nspname, c.relname) FROM unnest(%s::text[]) r "
+                    "JOIN pg_class c ON c.oid = to_regclass(r) JOIN pg_namespace n ON n.oid = c.relnamespace",
+                    (relations,),
+                ).scalars()
+            )
+        )
+
+    def claim(self, connection: Connection, tables: IndexTables, limit: int) -> list[Key]:
+        queue = quote(tables.queue.name)
+        key = ", ".join(quote(name) for name in tables.key_names)
+        rows = connection.exec_driver_sql(
+            f"DELETE FROM {queue} WHERE ctid = ANY (ARRAY(SELECT ctid FROM {queue} WHERE NOT ({self._no_key(tables)}) "
+            f"LIMIT {limit} FOR UPDATE SKIP LOCKED)) RETURNING {key}",
+            execution_options=RAW,
+        )
+        return [tuple(row) for row in rows]
+
+    def pending(self, connection: Connection, tables: IndexTables, limit: int) -> list[Key]:
+        key = ", ".join(quote(name) for name in tables.key_names)
+        statement = f"SELECT {key} FROM {quote(tables.queue.name)} WHERE NOT ({self._no_key(tables)}) LIMIT {limit}"
+        return [tuple(row) for row in connection.exec_driver_sql(statement, execution_options=RAW)]
+
+    def markers(self, connection: Connection, tables: IndexTables) -> list[Any]:
+        queued = quote(tables.names.queued)
+        rows = connection.exec_driver_sql(
+            f"SELECT ctid::text, {queued}::text FROM {quote(tables.queue.name)} WHERE {self._no_key(tables)}",
+            execution_options=RAW,
+        )
+        return [tuple(row) for row in rows]
+
+    def remove_markers(self, connection: Connection, tables: IndexTables, markers: Sequence[Any]) -> None:
+        for place, queued in markers:  # with the time, because the place may have been given to another row
+            self._run(
+                connection,
+                f"DELETE FROM {quote(tables.queue.name)} WHERE ctid = {literal(place)}::tid "
+                f"AND {quote(tables.names.queued)} = {literal(queued)}::timestamptz AND {self._no_key(tables)}",
+            )
+
+    def _no_key(self, tables: IndexTables) -> str:
+        return " AND ".join(f"{quote(name)} IS NULL" for name in tables.key_names)
+
+    def wait(self, engine: Engine, tables: IndexTables, seconds: float) -> None:
+        """LISTEN, then say so, then look at the queue once more: what is written after that look notifies."""
+        with self.open(engine) as connection:  # serializable statements could make the application's fail
+            self._set_listening(connection, tables, True)
+            try:
+                queue = quote(tables.queue.name)
+                pending = connection.exec_driver_sql(f"SELECT 1 FROM {queue} LIMIT 1", execution_options=RAW).first()
+                connection.rollback()
+                raw = connection.connection.dbapi_connection
+                assert isinstance(raw, psycopg.Connection)
+                if pending is None:
+                    for _ in raw.notifies(timeout=seconds, stop_after=1):
+                        break
+            finally:
+                connection.rollback()
+                self._set_listening(connection, tables, False)
+
+    def _set_listening(self, connection: Connection, tables: IndexTables, listening: bool) -> None:
+        self.begin(connection)
+        self._run(connection, f"LISTEN {quote(channel(tables.record.name))}" if listening else "UNLISTEN *")
+        catalogue.set_listening(connection, tables.record.name, listening)
+        connection.commit()
+
+    # ── transactions ──
+    def open(self, engine: Engine) -> Connection:
+        # an application's engine may be set to AUTOCOMMIT, in which no transaction would be one
+        return engine.connect().execution_options(isolation_level="READ COMMITTED")
+
+    def begin(self, connection: Connection) -> None:
+        # set before the transaction's first statement: after a lock is granted the next read must see the newest rows
+        self._run(connection, "SET TRANSACTION ISOLATION LEVEL READ COMMITTED READ WRITE")
+        # a worker that row-level security hides rows from would take them for deleted: raise instead
+        self._run(connection, "SET LOCAL row_security = off")
+
+    def snapshot(self, connection: Connection) -> None:
+        self._run(connection, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+
+    def alone(self, connection: Connection) -> None:
+        connection.exec_driver_sql("SELECT pg_advisory_xact_lock(hashtext('dbsim migration'))")
+
+    @contextmanager
+    def exclusively(self, connection: Connection, patience: float) -> Iterator[None]:
+        connection.exec_driver_sql(f"SELECT pg_advisory_lock({DEPLOY_LOCK})")
+        connection.commit()  # or Alembic takes the transaction for somebody else's and does not commit; the lock stays
+        try:
+            yield
+        finally:
+            connection.rollback()
+            connection.exec_driver_sql(f"SELECT pg_advisory_unlock({DEPLOY_LOCK})")
+            connection.commit()
+
+    def limit_lock_wait(self, connection: Connection, wait: str) -> None:
+        self._run(connection, f"SET LOCAL lock_timeout = {literal(wait)}")
+
+    def lock_keys(self, connection: Connection, tables: IndexTables, keys: Iterable[Key]) -> None:
+        install.close_gate(connection, tables.record.name)
+        self._lock_stripes(connection, tables, sorted({zlib.crc32(repr(key).encode()) % STRIPES for key in keys}))
+
+    def lock_all(self, connection: Connection, tables: IndexTables) -> None:
+        install.close_gate(connection, tables.record.name)
+        self._lock_stripes(connection, tables, list(range(STRIPES)))
+
+    def _lock_stripes(self, connection: Connection, tables: IndexTables, stripes: list[int]) -> None:
+        space = zlib.crc32(f"dbsim {self._home(connection)} {tables.record.name}".encode()) - 2**31
+        connection.exec_driver_sql(
+            "SELECT pg_advisory_xact_lock(%(space)s::int, stripe) FROM unnest(%(stripes)s::int[]) AS stripe",
+            {"space": space, "stripes": stripes},
+        )
+
+    def transient(self, error: BaseException) -> bool:
+        state = _state(error)
+        # serialization failure, deadlock, lock timeout, shutdown and restart, lost connection
+        return state in ("40001", "40P01", "55P03", "57P01", "57P02", "57P03") or (state or "").startswith("08")
+
+    def explain(self, error: BaseException) -> DbsimError | None:
+        state = _state(error) or ""
+        detail = str(error.orig if isinstance(error, DBAPIError) else error).strip().split("\n")[0]
+        if state == "55P03":
+            return DatabaseUnavailable("a table is locked by long transactions: try again when they have finished")
+        if state == "25006":
+            return DatabaseUnavailable("the database is read-only (a replica?): connect to the primary")
+        if state == "42501":
+            return DatabaseUnavailable(f"the database role lacks a right ({detail}): grant it and try again")
+        if state in ("53100", "53200", "53300"):
+            return DatabaseUnavailable(f"the server is out of resources ({detail}): nothing was lost, try again later")
+        if state in ("28P01", "28000", "3D000") or (state == CONNECTION_FAILED and "FATAL:" in detail):
+            return DatabaseUnavailable(f"the server refuses the connection ({detail}): check the URL")
+        if state.startswith(("08", "57P")):
+            return DatabaseUnavailable(f"the server cannot be reached ({detail}): check that it runs and try again")
+        return _explain_statement(state, detail)
+
+    # ── signatures ──
+    def insert(self, connection: Connection, tables: IndexTables, keys: Sequence[Key], rows: Signatures) -> None:
+        if not keys:
+            return
+        raw = connection.connection.dbapi_connection
+        assert isinstance(raw, psycopg.Connection)
+        table = quote(tables.signatures.name)
+        columns = ", ".join(quote(name) for name in tables.key_names)
+        with raw.cursor() as cursor:
+            described = cursor.execute(f"SELECT {columns} FROM {table} LIMIT 0").description or []
+            adapter = Transformer(raw)
+            try:
+                adapter.set_dumper_types([_binary_type(column.type_code) for column in described], Format.BINARY)
+            except psycopg.ProgrammingError:  # an enum or another type that psycopg knows only as text
+                self._insert_as_text(connection, tables, keys, rows)
+                return
+            formats = [PyFormat.BINARY] * len(described)
+            dumped = [adapter.dump_sequence(key, formats) for key in keys]
+            with cursor.copy(f"COPY {table} FROM STDIN (FORMAT BINARY)") as copy:
+                for block in binary_rows(dumped, rows):
+                    copy.write(block)
+
+    def insert_rows(self, connection: Connection, table: Table, rows: Iterable[tuple[Any, ...]]) -> None:
+        raw = connection.connection.dbapi_connection
+        assert isinstance(raw, psycopg.Connection)
+        with raw.cursor() as cursor, cursor.copy(f"COPY {quote(table.name)} FROM STDIN") as copy:
+            for row in rows:
+                copy.write_row(row)
+
+    def signature_blocks(self, engine: Engine, tables: IndexTables) -> Iterator[Signatures]:
+        return copied_signatures(engine, tables)
+
+    def _insert_as_text(
+        self, connection: Connection, tables: IndexTables, keys: Sequence[Key], rows: Signatures
+    ) -> None:
+        table = self.stored_table(tables)
+        names = [column.name for column in table.columns]
+        values = [
+            [self.stored_bits(value) if isinstance(value, bytes) else value for value in row]
+            for row in self.stored_values(rows)
+        ]
+        connection.execute(
+            insert(table),
+            [dict(zip(names, (*key, *row), strict=True)) for key, row in zip(keys, values, strict=True)],
+        )
+
+    def finish_filling(self, connection: Connection, tables: IndexTables) -> None:
+        self._run(connection, f"ANALYZE {quote(tables.signatures.name)}")
+
+    def stored_bits(self, bits: bytes) -> Any:
+        return "X" + bits.hex()
+
+    def read_bits(self, value: Any) -> bytes:
+        return int(value, 2).to_bytes(len(value) // 8)
+
+    # ── scores ──
+    def connect(self, engine: Engine) -> Connection:
+        connection = engine.connect().execution_options(isolation_level="AUTOCOMMIT")  # no BEGIN, no ROLLBACK
+        if _WARM not in connection.info:
+            try:
+                connection.exec_driver_sql(WARM_UP)
+                connection.commit()
+            except DBAPIError:
+                connection.close()
+                raise
+            connection.info[_WARM] = True
+        return connection
+
+    def prepare(self, connection: Connection) -> None:
+        """bit_count and ln are there."""
+
+    def jaccard(
+        self,
+        bits: ColumnElement[Any],
+        count: ColumnElement[Any],
+        other_bits: ColumnElement[Any],
+        other_count: ColumnElement[Any],
+        size: int,
+    ) -> ColumnElement[float]:
+        both = func.bit_count(bits.op("&")(cast(other_bits, BIT(size))))
+        union = _estimate(count + other_count - both, size)
+        return func.greatest((_estimate(count, size) + _estimate(other_count, size) - union) / union, 0.0, type_=Double)
+
+    def hamming(self, key: ColumnElement[Any], other: ColumnElement[Any]) -> ColumnElement[int]:
+        return func.bit_count(cast(key.op("#")(other), BIT(64)), type_=Integer)
+
+    def json_rows(self, parameter: str, integers: Sequence[str], texts: Sequence[str]) -> FromClause:
+        columns: list[ColumnElement[Any]] = [column(name, BigInteger) for name in integers]
+        columns += [column(name, Text) for name in texts]
+        rows = func.json_to_recordset(cast(bindparam(parameter, type_=Text), JSON))
+        return rows.table_valued(*columns, name=parameter).render_derived(with_types=True)
+
+    # ── helpers ──
+    def _home(self, connection: Connection) -> str:
+        """The schema of dbsim's own tables."""
+        return str(
+            connection.exec_driver_sql(
+                "SELECT n.nspname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
+                "WHERE c.oid = to_regclass('dbsim_index')"
+            ).scalar_one()
+        )
+
+    def _run(self, connection: Connection, statement: str) -> None:
+        connection.exec_driver_sql(statement, execution_options=RAW)
+
+
+def _binary_type(oid: int) -> int:
+    """char(n) travels in the same bytes as text, for which psycopg has a binary form."""
+    return TEXTOID if oid == BPCHAROID else oid
+
+
+def _estimate(count: ColumnElement[Any], size: int) -> ColumnElement[Any]:
+    """`dbsim.hashing.bloom.cardinality` in SQL, equal to the last bit."""
+
+    def number(value: float) -> ColumnElement[Any]:
+        return literal_column(f"{value!r}::float8", Double)
+
+    filled = func.least(cast(count, Double), number(size - 0.5), type_=Double) / number(float(size))
+    scaled = number(-float(size) * ROUNDING) * func.ln(number(1.0) - filled, type_=Double)
+    return func.round(scaled, type_=Double) / number(float(ROUNDING))
+
+
+def _explain_statement(state: str, detail: str) -> DbsimError | None:
+    if state in ("42P01", "42703"):
+        return StatementRejected(GONE.format(detail))
+    if state in ("42883", "42804", "42846") or state.startswith("22"):
+        return InvalidOption(f"a value does not fit its column ({detail})")
+    if state == "42601":
+        return StatementRejected(f"the condition is not SQL that the database understands ({detail})")
+    return None
+
+
+def _state(error: BaseException) -> str | None:
+    original = error.orig if isinstance(error, DBAPIError) else error
+    state = getattr(original, "sqlstate", None)
+    if state is None and isinstance(original, psycopg.OperationalError):
+        return CONNECTION_FAILED
+    if state is None and isinstance(original, psycopg.DataError | psycopg.ProgrammingError):
+        return NOT_SENDABLE
+    return state if isinstance(state, str) else None

@@ -1,0 +1,217 @@
+"""Install, look for and remove what people see of dbsim from SQL on PostgreSQL; the functions of inline indexes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, Engine, MetaData, Table
+
+from dbsim.engines.execute import run
+from dbsim.engines.postgresql import signing_data as constants
+from dbsim.engines.postgresql.triggers import events
+from dbsim.engines.postgresql.views import (
+    FUNCTIONS,
+    VIEWS,
+    PostgreSQLSurface,
+    drop_functions,
+    drop_shared,
+    drop_statements,
+    shared_functions,
+    shared_statements,
+    source_text,
+    why_not_in_sql,
+)
+from dbsim.engines.views import STATUS, union
+from dbsim.errors import DatabaseUnavailable, InvalidOption
+from dbsim.hashing.signer import Signatures
+from dbsim.resources import filled, sql
+from dbsim.tables.group_tables import GroupTables
+from dbsim.tables.index_tables import IndexTables
+from dbsim.tables.names import literal, quote
+from dbsim.tables.source import Source
+from dbsim.tables.word_columns import word_columns, word_values
+
+# CREATE OR REPLACE of the same function or view in two transactions fails in one of them
+ONE_AT_A_TIME = "SELECT pg_advisory_xact_lock(hashtext('dbsim surface'))"
+ROW_LIMIT = 10_000  # rows of one statement that are signed inline: an application waits some ten seconds for them
+TEXT_LIMIT = 1_000_000  # bytes of a row's text that is signed inline: about a second
+PATIENCE = 60.0  # seconds to wait for transactions that are writing
+POLL = 0.01
+
+
+class PostgreSQLInstall:
+    """The part of the backend that deals with it; see `Backend` for what each step means."""
+
+    jaccard: Callable[..., Any]
+    _home: Callable[[Connection], str]
+
+    def stored_table(self, tables: IndexTables) -> Table:
+        table = tables.signatures.to_metadata(MetaData())
+        for column in word_columns(tables):
+            table.append_column(column)
+        return table
+
+    def stored_values(self, rows: Signatures) -> list[tuple[Any, ...]]:
+        return [(*row, *marks) for row, marks in zip(rows.as_tuples(), word_values(rows), strict=True)]
+
+    def require_inline(self, connection: Connection, tables: IndexTables, source: Source) -> None:
+        reason = why_not_in_sql(tables, encoding(connection))
+        if reason:
+            raise InvalidOption(
+                f"an inline index signs in SQL, but {reason}: keep it queued (`dbsim inline --off`) and sync"
+            )
+        require_stable_text(source.columns, tables.record.options.columns)
+
+    def create_surface(self, connection: Connection, tables: IndexTables) -> None:
+        create_objects(connection, self.surface(connection, tables))
+
+    def drop_surface(self, name: str) -> list[str]:
+        return [ONE_AT_A_TIME, *drop_statements(name)]
+
+    def shared_names(self) -> list[str]:
+        return shared_functions()
+
+    def drop_shared(self) -> list[str]:
+        return drop_shared()
+
+    def missing_surface(self, connection: Connection, tables: IndexTables) -> list[str]:
+        return missing_objects(connection, self.surface(connection, tables))
+
+    def show_status(self, connection: Connection, indexes: Sequence[IndexTables]) -> None:
+        parts = [self.surface(connection, tables).status_part(list(events(tables.record.name))) for tables in indexes]
+        create_status(connection, parts)
+
+    def settle(self, engine: Engine) -> None:
+        wait_for_writers(engine)
+
+    def surface(self, connection: Connection, tables: IndexTables) -> PostgreSQLSurface:
+        return PostgreSQLSurface(tables, quote(self._home(connection)), self.jaccard)
+
+
+def encoding(connection: Connection) -> str:
+    return str(connection.exec_driver_sql("SELECT current_setting('server_encoding')").scalar_one())
+
+
+def create_objects(connection: Connection, surface: PostgreSQLSurface) -> None:
+    """The views, and the functions where the server can sign."""
+    run(connection, [ONE_AT_A_TIME])
+    run(connection, shared_statements(surface.home))
+    run(connection, [f"REVOKE ALL ON FUNCTION {surface.home}.{name} FROM PUBLIC" for name in shared_functions()])
+    run(connection, surface.view_statements())
+    if why_not_in_sql(surface.tables, encoding(connection)) is None:
+        constants.fill(connection, surface.tables.record)
+        run(connection, surface.function_statements())
+
+
+def missing_objects(connection: Connection, surface: PostgreSQLSurface) -> list[str]:
+    wanted_views = [*(surface.surface.name(name) for name in VIEWS), STATUS]
+    there = set(
+        connection.exec_driver_sql(
+            "SELECT relname FROM pg_class WHERE relkind = 'v' AND relname = ANY (%s) "
+            "AND relnamespace = %s::regnamespace",
+            (wanted_views, surface.home),
+        ).scalars()
+    )
+    gone = [name for name in wanted_views if name not in there]
+    if why_not_in_sql(surface.tables, encoding(connection)) is not None:
+        return gone
+    wanted = [*(surface.surface.name(name) for name in FUNCTIONS), *shared_functions()]
+    present = set(
+        connection.exec_driver_sql(
+            "SELECT proname FROM pg_proc WHERE proname = ANY (%s) AND pronamespace = %s::regnamespace",
+            (wanted, surface.home),
+        ).scalars()
+    )
+    gone += [name for name in wanted if name not in present]
+    if not gone and not constants.filled(connection, surface.tables.record.name):
+        gone.append("dbsim_constant")
+    return gone
+
+
+def create_status(connection: Connection, parts: Sequence[str]) -> None:
+    """After the last index is dropped, so are the shared functions."""
+    shown = [f"CREATE OR REPLACE VIEW {STATUS} WITH (security_barrier) AS\n{union(parts)}"]
+    run(connection, shown if parts else drop_functions())
+
+
+def inline_function(surface: PostgreSQLSurface, names: dict[str, Any]) -> str:
+    """The trigger function that signs; `names` are those of the queue's function, which it falls back to."""
+    tables = surface.tables
+    key = surface.surface.key
+    arrays = [f"dbsim_key_{number}" for number in range(1, len(key) + 1)]
+    types = [type_.split(" COLLATE ")[0] for _, type_ in tables.record.primary_key]
+    derived = [quote(column.name) for column in list(tables.signatures.columns)[len(key) :]]
+    texts = [source_text(field, "dbsim_source") for field in tables.record.options.fields]
+    noted = f"{surface.home}.{quote(GroupTables(tables).changes.name)}"
+    fingerprint, *keys = (f"s.{quote(name)}" for name in (tables.names.fingerprint, *tables.names.keys))
+    own = {
+        "noted": noted,
+        "noted_literal": literal(noted),
+        "noted_values": ", ".join([fingerprint, *keys]),
+        "has_features": f"{fingerprint} IS NOT NULL",
+        "home": surface.home,
+        "signatures": surface.names["home_signatures"],
+        "quarantine": f"{surface.home}.dbsim_quarantine",
+        "gate": gate(tables.record.name),
+        "source": surface.source,
+        "sign": surface.function("sign"),
+        "source_texts": ", ".join(texts),
+        "text_length": " + ".join(f"octet_length({text})" for text in texts),
+        "text_limit": TEXT_LIMIT,
+        "row_limit": ROW_LIMIT,
+        "k_key": surface.surface.key_of("k"),
+        "changed_arrays": " ".join(f"{array} {type_}[];" for array, type_ in zip(arrays, types, strict=True)),
+        "collected": ", ".join(f"array_agg(k.{name})" for name in key) + f" INTO {', '.join(arrays)}",
+        "changed": f"unnest({', '.join(arrays)}) AS k ({', '.join(key)})",
+        "s_is_k": " AND ".join(f"s.{name} = k.{name}" for name in key),
+        "source_is_k": " AND ".join(f"dbsim_source.{name} = k.{name}" for name in key),
+        "derived": ", ".join(derived),
+        "signed_derived": ", ".join(f"(k.dbsim_signed).{name}" for name in derived),
+    }
+    return filled(sql("postgresql", "inline_function"), {**names, **own})
+
+
+def gate(index: str) -> str:
+    """The lock that inline triggers share, and that a worker holds alone."""
+    return f"hashtextextended({literal(f'dbsim inline {index}')}, 0)"
+
+
+def close_gate(connection: Connection, index: str) -> None:
+    """Keep inline triggers to the queue until this transaction ends; wait for those that have signed."""
+    inline = connection.exec_driver_sql(
+        "SELECT coalesce((options::json ->> 'inline')::boolean, false) FROM dbsim_index WHERE name = %s", (index,)
+    ).scalar()
+    if inline:
+        run(
+            connection,
+            [
+                "SET LOCAL lock_timeout = '5s'",
+                f"SELECT pg_advisory_xact_lock({gate(index)})",
+                "SET LOCAL lock_timeout = 0",
+            ],
+        )
+
+
+def wait_for_writers(engine: Engine) -> None:
+    """Wait until every transaction that is writing now has ended."""
+    deadline = time.monotonic() + PATIENCE
+    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        newest = connection.exec_driver_sql("SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint").scalar_one()
+        oldest = "SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint"
+        while connection.exec_driver_sql(oldest).scalar_one() < newest:
+            if time.monotonic() > deadline:
+                raise DatabaseUnavailable("long transactions are still writing: try again when they have finished")
+            time.sleep(POLL)
+
+
+def require_stable_text(columns: dict[str, str], wanted: Sequence[str]) -> None:
+    """Inline signing needs columns whose text is the same in every session, whatever its DateStyle or time zone."""
+    for name in wanted:
+        type_ = columns[name].split("(")[0].split(" COLLATE ")[0]
+        if type_.startswith(("date", "time", "interval", "real", "double", "money")) or type_.endswith("[]"):
+            raise InvalidOption(
+                f"column {name!r} is of type {columns[name]}, whose text depends on settings of the session: "
+                "leave the index queued, or index a text column"
+            )

@@ -1,0 +1,110 @@
+"""Data that signing in SQL reads, computed here once and never in SQL: the Unicode table, orders, primes → tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from sqlalchemy import Connection
+
+from dbsim.hashing.families.bitsampling import BitSampling, sample_positions
+from dbsim.hashing.families.fuzzy import Fuzzy
+from dbsim.hashing.families.minhash import donor_order, field_order
+from dbsim.hashing.families.rabin_minhash import RabinMinHash, primes
+from dbsim.hashing.fingerprint import random_primes
+from dbsim.options import IndexOptions
+from dbsim.tables.catalogue import IndexRecord
+from dbsim.text.normalise import UNICODE_VERSION, Replaced, replaced_ranges
+
+Constant = tuple[list[int], list[float]]
+UNICODE_MARK = f"unicode {UNICODE_VERSION}"
+
+
+def fill(connection: Connection, record: IndexRecord) -> None:
+    """What this index needs and is not there yet (PostgreSQL)."""
+    options = record.options
+    _fill_unicode(connection)
+    _set(connection, record.name, "primes", list(random_primes(record.secret)))
+    for name, (numbers, reals) in _of_family(options).items():
+        _set(connection, record.name, name, numbers, reals)
+    if options.family == "minhash@1":
+        _fill_donors(connection, options.plan.positions)
+    if len(options.fields) > 1:
+        order = field_order(tuple(field.weight for field in options.fields), options.plan)
+        _set(connection, record.name, "choices", order.ravel().tolist())
+
+
+def _of_family(options: IndexOptions) -> dict[str, Constant]:
+    """Numbers that only one family's function reads."""
+    positions, family = options.plan.positions, options.hashing
+    if isinstance(family, RabinMinHash):
+        return {"sketch": (list(primes(positions)), [])}
+    if isinstance(family, BitSampling):
+        places = [place for field in options.fields for place in sample_positions(positions, field.bits).tolist()]
+        return {"sample": (places, [])}
+    if isinstance(family, Fuzzy) and family.portable:
+        return _of_fuzzy(family) | {"weights": ([], [field.weight for field in options.fields])}
+    return {}
+
+
+def _of_fuzzy(family: Fuzzy) -> dict[str, Constant]:
+    model = family.division()
+    settings = [family.prefix, family.intervals, int(family.deviation == "absolute"), family.digits]
+    return {
+        "settings": (settings, []),
+        "classes": (model["classes"].tolist(), model["masses"].tolist()),
+        "borders": ([], [border for borders in family.borders for border in borders.tolist()]),
+    }
+
+
+def forget(connection: Connection, name: str) -> None:
+    connection.exec_driver_sql("DELETE FROM dbsim_constant WHERE index_name = %s", (name,))
+
+
+def filled(connection: Connection, name: str) -> bool:
+    statement = "SELECT count(*) FROM dbsim_constant WHERE (index_name, name) IN ((%s, 'primes'), ('', %s))"
+    return bool(connection.exec_driver_sql(statement, (name, UNICODE_MARK)).scalar_one() == 2)
+
+
+def _set(connection: Connection, index: str, name: str, numbers: list[int], reals: Sequence[float] = ()) -> None:
+    connection.exec_driver_sql(
+        "INSERT INTO dbsim_constant VALUES (%s, %s, %s::bigint[], %s::float8[]) "
+        "ON CONFLICT (index_name, name) DO UPDATE SET numbers = excluded.numbers, reals = excluded.reals",
+        (index, name, numbers, list(reals)),
+    )
+
+
+def _fill_unicode(connection: Connection) -> None:
+    marked = connection.exec_driver_sql(
+        "SELECT 1 FROM dbsim_constant WHERE index_name = '' AND name = %s", (UNICODE_MARK,)
+    ).first()
+    if marked is not None:
+        return
+    utf8 = connection.exec_driver_sql("SELECT current_setting('server_encoding')").scalar_one() == "UTF8"
+    columns = list(zip(*_unicode_rows(utf8), strict=True))
+    connection.exec_driver_sql("DELETE FROM dbsim_unicode")
+    connection.exec_driver_sql(
+        "INSERT INTO dbsim_unicode SELECT * FROM "
+        "unnest(%s::text[], %s::integer[], %s::integer[], %s::text[], %s::integer[], %s::text[])",
+        tuple(list(column) for column in columns),
+    )
+    connection.exec_driver_sql("ANALYZE dbsim_unicode")
+    _set(connection, "", UNICODE_MARK, [1])
+
+
+def _unicode_rows(utf8: bool) -> Iterator[tuple[Any, ...]]:
+    for found in replaced_ranges():
+        prefix = found.prefix if utf8 else _escaped(found)
+        yield found.profile, found.first, found.last, prefix, found.shift, found.suffix
+
+
+def _escaped(found: Replaced) -> str:
+    """UTF-8 as the server's encode(…, 'escape') writes it, for encodings that lack the character."""
+    return "".join(chr(byte) if byte < 128 else f"\\{byte:03o}" for byte in found.prefix.encode())
+
+
+def _fill_donors(connection: Connection, positions: int) -> None:
+    there = connection.exec_driver_sql("SELECT 1 FROM dbsim_donor WHERE positions = %s LIMIT 1", (positions,)).first()
+    if there is None and positions > 1:
+        rows = [(positions, part, order) for part, order in enumerate((donor_order(positions) + 1).tolist(), 1)]
+        connection.exec_driver_sql("INSERT INTO dbsim_donor VALUES (%s, %s, %s::integer[])", rows)

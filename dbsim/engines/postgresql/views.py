@@ -1,0 +1,298 @@
+"""The views and functions of an index on PostgreSQL: IndexTables and the home schema → statements.
+
+Views run with their owner's rights and show a row only to callers who could read it in the indexed table; functions
+run with the caller's rights, except the one that needs the secret. Neither depends on the host's table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from sqlalchemy import literal_column
+from sqlalchemy.dialects.postgresql.base import PGDialect
+
+from dbsim.engines.views import BUCKETS, PAIRS, STATUS, Surface, joined_text, union
+from dbsim.hashing.families.registry import family_of
+from dbsim.options import Field
+from dbsim.resources import filled, sql, sql_names
+from dbsim.tables.index_tables import IndexTables
+from dbsim.tables.names import dollar_quoted, dollar_tag, identifier, literal, quote
+from dbsim.tables.versions import v0002
+from dbsim.text.arithmetic import MIX_1, MIX_2
+
+DIALECT = PGDialect(paramstyle="named")  # type: ignore[no-untyped-call]
+MAX_CANDIDATES = 1000  # as dbsim.search.searcher
+MOST_POSITIONS = 2048  # the donor orders of a MinHash are a table of positions × positions numbers
+OBJECTS = ("sign", "near", "search", "similar", "explain", "grant")  # in this order; dropped with the view
+FUNCTIONS = ("sees", *OBJECTS)
+VIEWS = ("signatures", PAIRS, BUCKETS)
+GRANTED = ("fold", "code_point", "letter", "letters", "normalise", "shingles", "among")
+FIELD_TYPE = "shared/field_type"  # which the functions take
+
+
+def shared_statements(home: str) -> list[str]:
+    """The type and the functions that all indexes use, and every family that can sign in SQL."""
+    rest = [name for name in sql_names("postgresql", "shared") if name != FIELD_TYPE]
+    names = {"home": home, "mix_1": int(MIX_1), "mix_2": int(MIX_2)}
+    return [
+        filled(sql("postgresql", name), names) for name in (FIELD_TYPE, *rest, *sql_names("postgresql", "families"))
+    ]
+
+
+def shared_functions() -> list[str]:
+    """Their names, to keep them from PUBLIC and to drop them."""
+    found = []
+    for name in (*sql_names("postgresql", "shared"), *sql_names("postgresql", "families")):
+        text = sql("postgresql", name)
+        found += [part.split("(")[0] for part in text.split("CREATE OR REPLACE FUNCTION ")[1:]]
+    return found
+
+
+def family_function(family: str) -> str | None:
+    """The function that makes a family's keys in SQL; None when it has no file or learns from the table."""
+    base = family.split(":")[0]
+    if not family_of(family).portable or f"families/{base}" not in sql_names("postgresql", "families"):
+        return None
+    return f"dbsim_{base.replace('@', '_').replace('-', '_')}_keys"
+
+
+def why_not_in_sql(tables: IndexTables, encoding: str) -> str | None:
+    """Why this index cannot be signed in SQL, or None."""
+    options = tables.record.options
+    if family_function(options.family) is None:
+        return f"family {options.family!r} has no SQL functions"
+    if options.family == "minhash@1" and options.plan.positions > MOST_POSITIONS:
+        return f"{options.rows} rows times {options.keys} keys are more than {MOST_POSITIONS}"
+    if encoding == "SQL_ASCII":
+        return "in a database of encoding SQL_ASCII the server cannot tell characters from bytes"
+    return None
+
+
+@dataclass(frozen=True)
+class PostgreSQLSurface:
+    """Statements for one index; `home` is the quoted schema of dbsim's tables."""
+
+    tables: IndexTables
+    home: str
+    jaccard_of: Any  # Backend.jaccard
+
+    @cached_property
+    def surface(self) -> Surface:
+        return Surface(self.tables)
+
+    @cached_property
+    def source(self) -> str:
+        options = self.tables.record.options
+        return quote(options.schema, options.table)
+
+    def function(self, part: str) -> str:
+        return f"{self.home}.{quote(self.surface.name(part))}"
+
+    # ── views ──
+    def view_statements(self) -> list[str]:
+        """Functions that a view needs, then the views; grants on pairs and buckets survive."""
+        names = self.names
+        made = ["sees", *VIEWS]
+        drop = [f"DROP FUNCTION IF EXISTS {self.function(name)} CASCADE" for name in OBJECTS]
+        drop.append(f"DROP VIEW IF EXISTS {names['signatures_view']} CASCADE")
+        sees = self.function("sees")
+        statements = [*drop, *(filled(sql("postgresql", f"index/{name}"), names) for name in made)]
+        return [*statements, f"REVOKE ALL ON FUNCTION {sees} FROM PUBLIC"]
+
+    def function_statements(self) -> list[str]:
+        made = [filled(sql("postgresql", f"index/{name}"), self.names) for name in OBJECTS]
+        revoked = [f"REVOKE ALL ON FUNCTION {self.function(name)} FROM PUBLIC" for name in OBJECTS]
+        return [*made, *revoked, filled(sql("postgresql", "index/regrant"), self.names)]
+
+    def status_part(self, triggers: Sequence[str]) -> str:
+        options = self.tables.record.options
+        shown = options.table if options.schema is None else f"{options.schema}.{options.table}"
+        names = self.names | {
+            "table": literal(shown) + "::text",
+            "triggers": "ARRAY[" + ", ".join(map(literal, triggers)) + "]::name[]",
+        }
+        return filled(sql("postgresql", "index/status"), names)
+
+    # ── pieces ──
+    @cached_property
+    def names(self) -> dict[str, Any]:
+        names = self.surface.common_names() | self._key_names() | self._field_names() | self._visibility()
+        function_names = {part: self.function(part) for part in FUNCTIONS}
+        own_names = {f"{part}_name": quote(self.surface.name(part)) for part in OBJECTS}
+        names |= function_names | own_names | self._grants(names) | self._buckets(names)
+        return names | {"body": dollar_tag(map(str, names.values()))}
+
+    def _key_names(self) -> dict[str, str]:
+        surface, key = self.surface, self.surface.key
+        types = [type_.split(" COLLATE ")[0] for _, type_ in self.tables.record.primary_key]
+        numbers = range(1, len(key) + 1)
+
+        def equal(alias: str, start: int = 0) -> str:
+            return " AND ".join(f"{alias}.{name} = ${start + n}" for n, name in zip(numbers, key, strict=True))
+
+        return {
+            "home": self.home,
+            "home_signatures": f"{self.home}.{quote(self.tables.signatures.name)}",
+            "signatures_view": f"{self.home}.{quote(surface.name('signatures'))}",
+            "source": self.source,
+            "source_literal": literal(self.source),
+            "key": ", ".join(key),
+            "key_types": ", ".join(f"{name} {type_}" for name, type_ in zip(key, types, strict=True)),
+            "key_arguments": ", ".join(types),
+            "two_keys": ", ".join(types * 2),
+            "question_key": surface.key_of("dbsim_question"),
+            "a_is_argument": equal("a"),
+            "source_is_argument": equal("dbsim_source"),
+            "s_is_a": equal("s"),
+            "s_is_b": equal("s", len(key)),
+            "source_is_a": equal("dbsim_source"),
+            "source_is_b": equal("dbsim_source", len(key)),
+            "assign_key": " ".join(f"dbsim_question.{name} := ${n};" for n, name in zip(numbers, key, strict=True)),
+            "key_is_asked": surface.keys_in_common("a.{0} = dbsim_question.{0}", " OR "),
+            "shared_keys": surface.keys_in_common("(a.{0} = b.{0})::integer", " + "),
+            "shared_keys_or_zero": surface.keys_in_common("coalesce((a.{0} = b.{0})::integer, 0)", " + "),
+            "pairs_literal": literal(f"{self.home}.{quote(surface.name(PAIRS))}"),
+        }
+
+    def _field_names(self) -> dict[str, Any]:
+        surface, names, options = self.surface, self.tables.names, self.tables.record.options
+        numbers = range(1, len(options.fields) + 1)
+        keys = zip(surface.bucket_keys, range(1, options.keys + 1), strict=True)
+        bits = [
+            (quote(name), n, field.bits) for name, n, field in zip(names.bits, numbers, options.fields, strict=True)
+        ]
+        counts = [(quote(name), n) for name, n in zip(names.counts, numbers, strict=True)]
+        several = len(options.fields) > 1
+        return {
+            "score": surface.score(self._jaccard, _double),
+            "score_of_question": surface.score(self._jaccard, _double, "candidates", "dbsim_question"),
+            "score_name": quote(names.score),
+            **self._parameters(),
+            "max_candidates": MAX_CANDIDATES,
+            "rows": options.rows,
+            "keys": options.keys,
+            "family": family_function(options.family),
+            "text_arguments": ", ".join(["text"] * len(options.fields)),
+            "text_arguments_open": ", ".join(
+                f"{name} text DEFAULT NULL" if several else "text" for name in self._argument_names()
+            ),
+            "text_numbers": ", ".join(f"${n}" for n in numbers),
+            "source_texts": ", ".join(source_text(field, "dbsim_source") for field in options.fields),
+            "analysed": ", ".join(_analysed(field, f"${n}") for field, n in zip(options.fields, numbers, strict=True)),
+            "no_features": " AND ".join(f"cardinality(fields[{n}].features) = 0" for n in numbers),
+            "assign_counts": " ".join(
+                f"result.{name} := coalesce(bit_count(fields[{n}].bits), 0);" for name, n in counts
+            ),
+            "assign_keys": " ".join(f"result.{name} := keys[{n}];" for name, n in keys),
+            "assign_bits": " ".join(f"result.{name} := fields[{n}].bits::bit({size});" for name, n, size in bits),
+            "field_values": ", ".join(self._field_value(n - 1) for n in numbers),
+        }
+
+    def _parameters(self) -> dict[str, str]:
+        """Names of arguments and variables, moved out of the way of the result's columns."""
+        taken = {*self.tables.key_names, self.tables.names.score}
+        return {name + "_argument": quote(_free(name, taken)) for name in ("threshold", "hits")}
+
+    def _argument_names(self) -> list[str]:
+        """Named after the fields."""
+        taken = {*self.tables.key_names, self.tables.names.score}
+        taken |= {_free(name, taken) for name in ("threshold", "hits")}
+        return [quote(_free(field.name, taken)) for field in self.tables.record.options.fields]
+
+    def _field_value(self, number: int) -> str:
+        field = self.tables.record.options.fields[number]
+        values = (
+            str(number + 1),
+            literal(field.name),
+            _double(field.weight),
+            self.surface.field_score(self._jaccard, number),
+            literal(field.normaliser),
+            str(field.unit == "words"),
+            str(field.size),
+        )
+        return f"({', '.join(values)})"
+
+    def _visibility(self) -> dict[str, str]:
+        """Everything for those who may read the whole table or dbsim's own; else row by row, as the caller."""
+        sees, owned = self.function("sees"), literal(f"{self.home}.{quote(self.tables.signatures.name)}")
+        everything = (
+            f"(SELECT pg_has_role((SELECT c.relowner FROM pg_class c WHERE c.oid = {owned}::regclass), 'USAGE') "
+            f"OR coalesce(has_table_privilege(to_regclass({literal(self.source)}), 'SELECT') "
+            f"AND NOT row_security_active(to_regclass({literal(self.source)})), false))"
+        )
+        return {
+            "sees_all": everything,
+            "visible_a": f"({everything} OR {sees}({self.surface.key_of('a')}))",
+            "visible_b": f"({everything} OR {sees}({self.surface.key_of('b')}))",
+        }
+
+    def _grants(self, names: dict[str, Any]) -> dict[str, str]:
+        views = [names["signatures_view"], names["pairs_view"], names["buckets_view"], STATUS, "dbsim_unicode"]
+        own = [self.function(name) for name in FUNCTIONS if name != "grant"]
+        functions = [*own, *(f"{self.home}.dbsim_{name}" for name in GRANTED)]
+        return {
+            "grant_views": literal(f"GRANT SELECT ON {', '.join(views)} TO "),
+            "grant_functions": literal(f"GRANT EXECUTE ON FUNCTION {', '.join(functions)} TO "),
+        }
+
+    def _buckets(self, names: dict[str, Any]) -> dict[str, str]:
+        one = sql("postgresql", "index/bucket")
+        parts = (filled(one, names | {"number": n, "key": key}) for n, key in enumerate(self.surface.bucket_keys))
+        return {"buckets": union(parts)}
+
+    def _jaccard(self, field: Field, number: int, a: str, b: str) -> str:
+        bits = quote(self.tables.names.bits[number])
+        arguments = (f"{a}.{bits}", self.surface.count(number, a), f"{b}.{bits}", self.surface.count(number, b))
+        value = self.jaccard_of(*(literal_column(text) for text in arguments), field.bits)
+        return str(value.compile(dialect=DIALECT, compile_kwargs={"literal_binds": True}))
+
+
+def drop_statements(name: str) -> list[str]:
+    """Of an index, without a look at the database."""
+    constants = (
+        "BEGIN\n    IF to_regclass('dbsim_constant') IS NOT NULL THEN\n"
+        f"        DELETE FROM dbsim_constant WHERE index_name = {literal(name)};\n    END IF;\nEND"
+    )
+    return [
+        f"DROP VIEW IF EXISTS {STATUS}",
+        *(f"DROP VIEW IF EXISTS {quote(identifier('dbsim', name, part))} CASCADE" for part in VIEWS),
+        *(f"DROP FUNCTION IF EXISTS {quote(identifier('dbsim', name, part))} CASCADE" for part in FUNCTIONS),
+        f"DO {dollar_quoted(constants)}",
+    ]
+
+
+def drop_functions() -> list[str]:
+    """What all indexes use; the tables it reads are dbsim's own, as the catalogue is."""
+    return [
+        f"DROP VIEW IF EXISTS {STATUS}",
+        *(f"DROP FUNCTION IF EXISTS {name} CASCADE" for name in shared_functions()),
+        "DROP TYPE IF EXISTS dbsim_field",
+    ]
+
+
+def drop_shared() -> list[str]:
+    """The same with the tables."""
+    return [*drop_functions(), f"DROP TABLE IF EXISTS {', '.join(v0002.TABLES)}"]
+
+
+def source_text(field: Field, alias: str) -> str:
+    return joined_text([f"coalesce({alias}.{quote(column)}::text, '')" for column in field.columns])
+
+
+def _analysed(field: Field, argument: str) -> str:
+    words = str(field.unit == "words")
+    rest = f"{literal(field.normaliser)}, {words}, {field.size}, {field.bits}, {field.sample}, key"
+    return f'dbsim_analyse({argument} COLLATE "C", {rest})'
+
+
+def _free(name: str, taken: set[str]) -> str:
+    while identifier(name) in taken:
+        name += "_"
+    return identifier(name)
+
+
+def _double(value: float) -> str:
+    return f"{value!r}::float8"

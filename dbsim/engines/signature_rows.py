@@ -1,0 +1,88 @@
+"""Stored signatures as arrays again: rows of dbsim_<index> → Signatures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Connection, Engine, Select, func, select
+
+from dbsim.engines.backend import Backend
+from dbsim.engines.transactions import read
+from dbsim.hashing.bloom import Filters
+from dbsim.hashing.signer import Signatures
+from dbsim.tables.index_tables import IndexTables
+from dbsim.tables.key_conditions import after, key_columns
+from dbsim.tables.source import Key
+
+Numbers = NDArray[np.int64]
+PAGE = 5000  # signatures read at once, some ten milliseconds
+
+
+def signature_page(tables: IndexTables, last: Key | None = None) -> Select[Any]:
+    """Primary key, fingerprint, keys, then bits and count of each field, in key order; only rows with features."""
+    stored = tables.signatures
+    keys = key_columns(stored, tables)
+    query = select(stored).where(stored.c[tables.names.fingerprint].is_not(None)).order_by(*keys)
+    return query if last is None else query.where(after(keys, last))
+
+
+def signature_pages(engine: Engine, backend: Backend, tables: IndexTables) -> Iterator[Signatures]:
+    """All of them, a page at a time."""
+    last, width = None, len(tables.key_names)
+    while True:
+        query = signature_page(tables, last).limit(PAGE)
+        # the driver's own tuples: with some thirty values a row, anything more is felt
+        rows = read(engine, backend, lambda connection: connection.execute(query).cursor.fetchall())  # noqa: B023
+        if not rows:
+            return
+        last = rows[-1][:width]
+        yield as_signatures(backend, tables, rows, skip=width)
+
+
+def as_signatures(backend: Backend, tables: IndexTables, rows: Sequence[Sequence[Any]], skip: int = 0) -> Signatures:
+    """From the values after the first `skip` ones, the primary key's."""
+    options = tables.record.options
+    columns = list(zip(*rows, strict=True))[skip:] or [()] * (1 + options.keys + 2 * len(options.fields))
+    numbers = np.array(columns[: 1 + options.keys], np.int64)
+    filters = []
+    for field, bits, counts in zip(
+        options.fields, columns[1 + options.keys :: 2], columns[2 + options.keys :: 2], strict=True
+    ):
+        width = field.bits // 8
+        data = b"".join(bytes(width) if value is None else backend.read_bits(value) for value in bits)
+        filters.append(Filters(np.frombuffer(data, np.uint8).reshape(-1, width), np.array(counts, np.int64)))
+    return Signatures(np.ones(len(rows), bool), numbers[0], numbers[1:].T, tuple(filters))
+
+
+def signatures_of(connection: Connection, backend: Backend, tables: IndexTables, wanted: Numbers) -> Signatures:
+    """One row of each of these contents, as far as they are stored."""
+    stored, names = tables.signatures, tables.names
+    fingerprint = stored.c[names.fingerprint]
+    listed = backend.json_rows("wanted", ["number"], [])
+    place = func.row_number().over(partition_by=fingerprint, order_by=key_columns(stored, tables)).label("dbsim_place")
+    values = list(stored.c)[len(tables.key_names) :]
+    numbered = select(*values, place).join(listed, listed.c.number == fingerprint).subquery("numbered")
+    query = select(*list(numbered.c)[:-1]).where(numbered.c.dbsim_place == 1)
+    rows = connection.execute(query, {"wanted": json_numbers(wanted)})
+    return as_signatures(backend, tables, rows.all())
+
+
+def sharing(connection: Connection, backend: Backend, tables: IndexTables, column: int, keys: Numbers) -> Numbers:
+    """The contents that have one of these keys in a key column."""
+    stored, names = tables.signatures, tables.names
+    listed = backend.json_rows("wanted", ["number"], [])
+    query = (
+        select(stored.c[names.fingerprint])
+        .join(listed, listed.c.number == stored.c[names.keys[column]])
+        .group_by(stored.c[names.fingerprint])
+    )
+    found = connection.execute(query, {"wanted": json_numbers(np.unique(keys))}).scalars().all()
+    return np.array(found, np.int64)
+
+
+def json_numbers(numbers: Numbers) -> str:
+    """A parameter for `json_rows` with the column `number`."""
+    return "[" + ",".join(f'{{"number":{number}}}' for number in numbers.tolist()) + "]"

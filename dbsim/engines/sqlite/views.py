@@ -1,0 +1,147 @@
+"""What people see of an index on SQLite, with no function registered: IndexTables → views, and the words they read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from sqlalchemy import BigInteger, Column, Connection, Engine, MetaData, Table
+
+from dbsim.engines.sqlite.popcount import common_bits
+from dbsim.engines.views import BUCKETS, PAIRS, STATUS, Surface, union
+from dbsim.errors import InvalidOption
+from dbsim.hashing.bloom import Filters
+from dbsim.hashing.signer import Signatures
+from dbsim.options import Field
+from dbsim.resources import filled, sql
+from dbsim.tables.index_tables import IndexTables
+from dbsim.tables.names import identifier, literal, quote
+from dbsim.tables.source import Source
+from dbsim.tables.word_columns import word_columns, word_values
+
+WORD = 64
+MOST_WORDS = 1024  # a table has at most 2,000 columns
+
+
+def word_names(tables: IndexTables) -> list[list[str]]:
+    """Columns that hold the filter of each field once more, as integers that plain SQL can AND."""
+    fields = tables.record.options.fields
+    if sum(field.bits for field in fields) > WORD * MOST_WORDS:
+        raise InvalidOption(
+            f"on SQLite the filters of all fields have at most {WORD * MOST_WORDS} bits: use fewer bits"
+        )
+    taken = {column.name.lower() for column in tables.signatures.columns}
+    names = []
+    for field, bits in zip(fields, tables.names.bits, strict=True):
+        prefix = bits
+        while any(identifier(prefix, str(number)).lower() in taken for number in range(field.bits // WORD)):
+            prefix += "_"
+        names.append([identifier(prefix, str(number)) for number in range(field.bits // WORD)])
+    return names
+
+
+def words_of(filters: Sequence[Filters]) -> list[list[int | None]]:
+    """The values of these columns, row by row; NULL where the row lacks the field."""
+    parts = []
+    for part in filters:
+        words = part.bits.view(">i8").astype(object)
+        words[part.counts == 0] = None
+        parts.append(words)
+    rows: list[list[int | None]] = np.concatenate(parts, axis=1).tolist()
+    return rows
+
+
+def view_names(tables: IndexTables) -> list[str]:
+    return [Surface(tables).name(part) for part in (PAIRS, BUCKETS)]
+
+
+def trigger_names(name: str) -> list[str]:
+    return [identifier("dbsim", name, event) for event in ("insert", "update", "delete")]
+
+
+class SQLiteSurface:
+    """The part of the backend that deals with it; see `Backend` for what each step means."""
+
+    def stored_table(self, tables: IndexTables) -> Table:
+        table = tables.signatures.to_metadata(MetaData())
+        for name in chain.from_iterable(word_names(tables)):
+            table.append_column(Column(name, BigInteger))
+        for column in word_columns(tables):
+            table.append_column(column)
+        return table
+
+    def stored_values(self, rows: Signatures) -> list[tuple[Any, ...]]:
+        filters = words_of(rows.filters)
+        found = zip(rows.as_tuples(), filters, word_values(rows), strict=True)
+        return [(*row, *some, *marks) for row, some, marks in found]
+
+    def require_inline(self, connection: Connection, tables: IndexTables, source: Source) -> None:
+        raise InvalidOption("inline indexes need PostgreSQL, which can sign in SQL: on SQLite leave it queued and sync")
+
+    def create_surface(self, connection: Connection, tables: IndexTables) -> None:
+        for statement in view_statements(tables):
+            connection.exec_driver_sql(statement)
+
+    def drop_surface(self, name: str) -> list[str]:
+        return [*drop_statements(name), *self.drop_shared()]
+
+    def shared_names(self) -> list[str]:
+        return []
+
+    def drop_shared(self) -> list[str]:
+        return [f"DROP VIEW IF EXISTS {STATUS}"]
+
+    def missing_surface(self, connection: Connection, tables: IndexTables) -> list[str]:
+        there = set(connection.exec_driver_sql("SELECT name FROM sqlite_master WHERE type = 'view'").scalars())
+        return [name for name in (*view_names(tables), STATUS) if name not in there]
+
+    def show_status(self, connection: Connection, indexes: Sequence[IndexTables]) -> None:
+        for statement in status_statements(indexes):
+            connection.exec_driver_sql(statement)
+
+    def settle(self, engine: Engine) -> None:
+        """The write lock lets nobody else write."""
+
+
+def view_statements(tables: IndexTables) -> list[str]:
+    """Pairs and buckets, whatever was there before."""
+    surface = Surface(tables)
+    words = word_names(tables)
+
+    def jaccard(field: Field, number: int, a: str, b: str) -> str:
+        mine, other = ([f"{side}.{quote(word)}" for word in words[number]] for side in (a, b))
+        one, two = surface.count(number, a), surface.count(number, b)
+        union_count = f"{one} + {two} - {common_bits(mine, other)}"
+        return (
+            "(SELECT max((ea.estimate + eb.estimate - eu.estimate) / eu.estimate, 0.0) FROM dbsim_cardinality AS ea, "
+            f"dbsim_cardinality AS eb, dbsim_cardinality AS eu WHERE ea.bits = {field.bits} AND ea.count = {one} "
+            f"AND eb.bits = {field.bits} AND eb.count = {two} AND eu.bits = {field.bits} AND eu.count = {union_count})"
+        )
+
+    names = surface.common_names() | {
+        "score": surface.score(jaccard, repr),
+        "shared_keys": surface.keys_in_common("(a.{0} = b.{0})", " + "),
+    }
+    names["buckets"] = union(
+        filled(sql("sqlite", "bucket"), names | {"number": number, "key": key})
+        for number, key in enumerate(surface.bucket_keys)
+    )
+    made = [filled(sql("sqlite", template), names) for template in ("pairs", "buckets")]
+    return [*drop_statements(tables.record.name), *made]
+
+
+def drop_statements(name: str) -> list[str]:
+    return [f"DROP VIEW IF EXISTS {quote(identifier('dbsim', name, part))}" for part in (PAIRS, BUCKETS)]
+
+
+def status_statements(indexes: Sequence[IndexTables]) -> list[str]:
+    """dbsim_status over these indexes; no view without an index."""
+    parts = []
+    for tables in indexes:
+        triggers = trigger_names(tables.record.name)
+        own = {"triggers": ", ".join(map(literal, triggers)), "trigger_count": len(triggers)}
+        parts.append(filled(sql("sqlite", "status"), Surface(tables).common_names() | own))
+    made = [f"CREATE VIEW {STATUS} AS\n{union(parts)}"] if parts else []
+    return [f"DROP VIEW IF EXISTS {STATUS}", *made]

@@ -1,0 +1,78 @@
+"""Run a piece of work in one transaction, again when the database asks for it: (Engine, work) → its result."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar
+
+from sqlalchemy import Connection, Engine
+
+from dbsim.engines.backend import Backend
+from dbsim.errors import InvalidOption
+
+Result = TypeVar("Result")
+PATIENCE = 60.0  # seconds of busy, deadlocked or restarting database before the user is told
+UNSENDABLE = (UnicodeEncodeError, OverflowError)  # lone surrogates; numbers beyond 64 bits on SQLite
+
+
+def write(
+    engine: Engine, backend: Backend, work: Callable[[Connection], Result], patience: float | None = None
+) -> Result:
+    """All of `work` in one transaction, or nothing."""
+
+    def attempt() -> Result:
+        with backend.open(engine) as connection:
+            backend.begin(connection)
+            result = work(connection)
+            connection.commit()
+            return result
+
+    return persistently(backend, attempt, patience)
+
+
+def read(
+    engine: Engine, backend: Backend, work: Callable[[Connection], Result], patience: float | None = None
+) -> Result:
+    """`work` without a write lock that an application could wait for."""
+
+    def attempt() -> Result:
+        with backend.open(engine) as connection:
+            return work(connection)
+
+    return persistently(backend, attempt, patience)
+
+
+def persistently(backend: Backend, attempt: Callable[[], Result], patience: float | None = None) -> Result:
+    """Deadlock, serialization, busy and lost connection are tried again, other errors explained."""
+    deadline = time.monotonic() + (PATIENCE if patience is None else patience)
+    pause = 0.01
+    while True:
+        try:
+            return attempt()
+        except backend.errors as error:
+            if not backend.transient(error) or time.monotonic() > deadline:
+                raise backend.explain(error) or error from error
+        except UNSENDABLE as error:
+            raise InvalidOption(f"the database cannot take a name or value: {error}") from error
+        time.sleep(pause * (0.5 + random.random()))
+        pause = min(pause * 2, 1.0)
+
+
+@contextmanager
+def searching(engine: Engine, backend: Backend, connection: Connection | None = None) -> Iterator[Connection]:
+    """The caller's connection, so that its transaction is joined, or one of dbsim's own; able to compute scores."""
+    try:
+        if connection is not None:
+            backend.prepare(connection)
+            yield connection
+        else:
+            with backend.connect(engine) as own:
+                backend.prepare(own)
+                yield own
+    except backend.errors as error:
+        raise backend.explain(error) or error from error
+    except UNSENDABLE as error:
+        raise InvalidOption(f"the database cannot take a name or value: {error}") from error

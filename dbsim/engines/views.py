@@ -1,0 +1,108 @@
+"""What people see of an index from SQL, common to both engines: IndexTables → names and expressions for the views."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from dbsim.options import Field, IndexOptions
+from dbsim.tables.index_tables import IndexTables
+from dbsim.tables.names import identifier, literal, quote
+
+PAIRS, BUCKETS, STATUS = "pairs", "buckets", "dbsim_status"
+Jaccard = Callable[[Field, int, str, str], str]  # field, its number, two aliases → a SQL expression
+
+
+@dataclass(frozen=True)
+class Surface:
+    """Names and pieces of SQL; `a` and `b` are the aliases of two rows of the signature table."""
+
+    tables: IndexTables
+
+    @property
+    def options(self) -> IndexOptions:
+        return self.tables.record.options
+
+    @property
+    def threshold(self) -> float:
+        """The lowest score to show; of other measures than Jaccard the filters know nothing, so every pair is shown."""
+        return self.options.threshold if self.options.hashing.estimated else 0.0
+
+    def name(self, part: str) -> str:
+        return identifier("dbsim", self.tables.record.name, part)
+
+    @cached_property
+    def key(self) -> list[str]:
+        return [quote(name) for name in self.tables.key_names]
+
+    def key_of(self, alias: str) -> str:
+        return ", ".join(f"{alias}.{name}" for name in self.key)
+
+    @cached_property
+    def pair_names(self) -> list[str]:
+        """a and b, or a_<column>, … for a composite key."""
+        if len(self.key) == 1:
+            return [quote("a"), quote("b")]
+        return [quote(identifier(side, name)) for side in "ab" for name in self.tables.key_names]
+
+    @cached_property
+    def bucket_keys(self) -> list[str]:
+        return [quote(name) for name in self.tables.names.keys]
+
+    def keys_in_common(self, form: str, between: str) -> str:
+        """E.g. form "a.{0} = b.{0}", between " OR "."""
+        return between.join(form.format(name) for name in self.bucket_keys)
+
+    def count(self, number: int, alias: str) -> str:
+        return f"{alias}.{quote(self.tables.names.counts[number])}"
+
+    def field_score(self, jaccard: Jaccard, number: int, a: str = "a", b: str = "b") -> str:
+        """NULL unless both rows have the field."""
+        value = jaccard(self.options.fields[number], number, a, b)
+        return f"CASE WHEN {self._both(number, a, b)} THEN {value} END"
+
+    def score(self, jaccard: Jaccard, number: Callable[[float], str], a: str = "a", b: str = "b") -> str:
+        """`dbsim.search.score` as text: the same sums in the same order, so the same number to the last bit."""
+        fields = self.options.fields
+        if len(fields) == 1:
+            return self.field_score(jaccard, 0, a, b)
+        zero = number(0.0)
+        values, weights = [zero], [zero]
+        for place, field in enumerate(fields):
+            weight, both = number(field.weight), self._both(place, a, b)
+            values.append(f"CASE WHEN {both} THEN {weight} * {jaccard(field, place, a, b)} ELSE {zero} END")
+            weights.append(f"CASE WHEN {both} THEN {weight} ELSE {zero} END")
+        return f"({' + '.join(values)}) / NULLIF({' + '.join(weights)}, {zero})"
+
+    def _both(self, number: int, a: str, b: str) -> str:
+        return f"{self.count(number, a)} > 0 AND {self.count(number, b)} > 0"
+
+    def common_names(self) -> dict[str, str]:
+        """What the templates of both engines fill in."""
+        names, key = self.tables.names, self.key
+        sides = [f"{side}.{name}" for side in "ab" for name in key]
+        return {
+            "signatures": quote(self.tables.signatures.name),
+            "queue": quote(self.tables.queue.name),
+            "queued": quote(names.queued),
+            "fingerprint": quote(names.fingerprint),
+            "name": literal(self.tables.record.name),
+            "pairs_view": quote(self.name(PAIRS)),
+            "buckets_view": quote(self.name(BUCKETS)),
+            "pair_names": ", ".join(self.pair_names),
+            "pair_columns": ", ".join(f"{c} AS {n}" for c, n in zip(sides, self.pair_names, strict=True)),
+            "a_key": self.key_of("a"),
+            "b_key": self.key_of("b"),
+            "key_in_common": self.keys_in_common("a.{0} = b.{0}", " OR "),
+            "threshold": repr(self.threshold),
+        }
+
+
+def union(parts: Iterable[str]) -> str:
+    return "\nUNION ALL\n".join(part.strip() for part in parts)
+
+
+def joined_text(columns: Sequence[str]) -> str:
+    """The text of a field whose columns were already turned into texts: as `reading.texts` joins them."""
+    return " || chr(10) || ".join(columns)

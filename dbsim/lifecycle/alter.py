@@ -1,0 +1,77 @@
+"""Change options while searches go on: IndexOptions → a generation beside the current one, which `sync` builds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from sqlalchemy import Connection, Engine
+
+from dbsim.engines.backend import Backend
+from dbsim.engines.execute import TableHook, run
+from dbsim.engines.transactions import read, write
+from dbsim.errors import InvalidOption
+from dbsim.lifecycle.create import find_source, resolved
+from dbsim.lifecycle.statements import alter_statements
+from dbsim.options import Field, IndexOptions
+from dbsim.tables import catalogue
+from dbsim.tables.index_tables import IndexTables
+
+
+def alter(
+    engine: Engine, backend: Backend, asked: IndexOptions, after_create_table: TableHook | None = None
+) -> catalogue.IndexRecord:
+    """Ask for a generation with these options; the current one's options give up a change under way."""
+    source = read(engine, backend, lambda c: find_source(c, backend, asked.table, asked.schema))
+    source.require(asked.columns, backend.not_text, backend.not_key)
+    options = read(engine, backend, lambda c: resolved(c, backend, asked, source))
+
+    def work(connection: Connection) -> catalogue.IndexRecord:
+        catalogue.load(connection, asked.name)
+        record = generation_for(catalogue.generations(connection, asked.name, lock=True), options)
+        if record.options.inline:
+            backend.require_inline(connection, IndexTables(record), source)
+        run(connection, alter_statements(backend, record, after_create_table))
+        return record
+
+    return write(engine, backend, work)
+
+
+def generation_for(
+    found: list[catalogue.IndexRecord], options: IndexOptions, number: int | None = None
+) -> catalogue.IndexRecord:
+    """The generation with these options, or a new one, by default numbered after the others."""
+    current = found[0]
+    for name in ("table", "schema", "triggers"):
+        if getattr(options, name) != getattr(current.options, name):
+            raise InvalidOption(
+                f"the {name} of index {current.name!r} is {getattr(current.options, name)!r} and cannot be changed to "
+                f"{getattr(options, name)!r}: create another index"
+            )
+    options = replace(options, inline=current.options.inline)  # which is a property of the index
+    for record in found:
+        if replace(record.options, inline=options.inline) == options:
+            return record
+    taken = {record.generation for record in found}
+    if number is None or number in taken:
+        number = max(taken) + 1
+    return replace(current, options=options, generation=number, state=catalogue.FILLING)
+
+
+def changed(current: IndexOptions, given: dict[str, Any], common: dict[str, Any]) -> IndexOptions:
+    """`current` with the options the user named; `common` ones apply to every field."""
+    options = replace(current, **given)
+    if not given.get("keys") and (given.keys() & {"threshold", "recall", "family"}):
+        options = replace(options, rows=0, keys=0)  # to follow from threshold and recall anew
+    if common and "fields" not in given:
+        options = replace(options, fields=tuple(_changed(field, common) for field in options.fields))
+    return options
+
+
+def _changed(field: Field, common: dict[str, Any]) -> Field:
+    """What follows from an option is chosen again: the filter's length from the unit, sampling from the length."""
+    follow = ["bits", "sample"] if common.keys() & {"unit", "size", "normaliser"} else ["sample"]
+    if "false_drops" in common:
+        follow += ["word_bits", "word_marks"]
+    values: dict[str, Any] = dict.fromkeys(follow, 0) | common
+    return replace(field, **values)

@@ -1,0 +1,183 @@
+"""Create and drop an index: options → catalogue row, tables, triggers; open choices follow from the table."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+from sqlalchemy import Connection, Engine, func, inspect, select
+from sqlalchemy import table as source_table
+
+from dbsim.engines.backend import Backend
+from dbsim.engines.execute import TableHook, run
+from dbsim.engines.source_rows import source_rows, texts
+from dbsim.engines.transactions import read, write
+from dbsim.errors import IndexExists, InvalidOption, UnknownName
+from dbsim.hashing.bloom import choose_size
+from dbsim.hashing.word_signatures import choose_signature
+from dbsim.lifecycle.statements import drop_statements, table_statements
+from dbsim.options import MOST_WORD_BITS, Field, IndexOptions
+from dbsim.tables import catalogue
+from dbsim.tables.index_tables import IndexTables, queue_name, signatures_name
+from dbsim.tables.key_conditions import key_columns
+from dbsim.tables.source import PrimaryKey, Source
+from dbsim.text.normalise import UNICODE_VERSION
+from dbsim.text.tokens import TokenHasher
+
+SAMPLE = 500  # rows from each end of the table
+SHORT = 12  # words: in shorter texts one changed word spoils most 3-word shingles, so characters are compared
+
+
+def create(
+    engine: Engine,
+    backend: Backend,
+    asked: IndexOptions,
+    given: Sequence[str],
+    secret: bytes | None = None,
+    after_create_table: TableHook | None = None,
+    bucket: int = 0,
+) -> bool:
+    """True when made, False when an index with the same options was there; `given` names the user's own choices.
+
+    With a `bucket` size rows and keys follow from it and from the table's size as it is now.
+    """
+    source = read(engine, backend, lambda c: find_source(c, backend, asked.table, asked.schema))
+    source.require(asked.columns, backend.not_text, backend.not_key)
+    asked = replace(asked, table=source.table, schema=source.schema)
+    catalogue.check_name(asked.name)
+    if bucket:
+        asked = asked.with_plan(bucket, read(engine, backend, lambda c: _count(c, source)))
+    if read(engine, backend, lambda c: same_exists(c, asked, given)):
+        return False
+    options = read(engine, backend, lambda c: resolved(c, backend, asked, source))
+    record = new_record(options, source.primary_key, secret or secrets.token_bytes(16))
+    if options.inline:
+        read(engine, backend, lambda c: backend.require_inline(c, IndexTables(record), source))
+
+    def work(connection: Connection) -> bool:
+        backend.alone(connection)
+        if same_exists(connection, asked, given):  # made by somebody else since we looked
+            return False
+        require_free(connection, asked.name)
+        run(connection, table_statements(backend, record, after_create_table))
+        show(connection, backend, IndexTables(record))
+        if options.triggers:  # after the functions, with which they may sign
+            run(connection, backend.create_triggers(IndexTables(record), connection))
+        return True
+
+    return write(engine, backend, work)
+
+
+def drop(engine: Engine, backend: Backend, name: str) -> None:
+    """All generations, the queue, the triggers, the catalogue rows."""
+
+    def work(connection: Connection) -> None:
+        catalogue.load(connection, name)
+        drop_in(connection, backend, name)
+
+    write(engine, backend, work)
+
+
+def drop_in(connection: Connection, backend: Backend, name: str) -> None:
+    """In the caller's transaction; also what is left of an index that a killed migration has half dropped."""
+    found = catalogue.generations(connection, name, lock=True)
+    run(connection, drop_statements(backend, name, [record.generation for record in found] or [1]))
+    show_status(connection, backend)
+
+
+def show(connection: Connection, backend: Backend, tables: IndexTables) -> None:
+    """Views and functions for SQL; before the triggers, which may sign with them."""
+    backend.create_surface(connection, tables)
+    show_status(connection, backend)
+
+
+def show_status(connection: Connection, backend: Backend) -> None:
+    names = catalogue.names(connection)
+    backend.show_status(connection, [IndexTables(catalogue.load(connection, name)) for name in names])
+
+
+def find_source(connection: Connection, backend: Backend, table: str, schema: str | None) -> Source:
+    """The table; "schema.table" is read as such when no table has the whole name."""
+    found = backend.describe(connection, table, schema)
+    if found is None and schema is None and "." in table:
+        first, _, rest = table.partition(".")
+        found = backend.describe(connection, rest, first)
+    if found is None:
+        shown = [name for name in backend.table_names(connection) if not name.startswith(("dbsim_", "sqlite_"))]
+        raise UnknownName("table", table if schema is None else f"{schema}.{table}", shown)
+    return found
+
+
+def require_free(connection: Connection, name: str) -> None:
+    """A table of the application's that has the name of one of the index's is neither used nor replaced."""
+    for table in (signatures_name(name, 1), queue_name(name)):
+        if inspect(connection).has_table(table):
+            raise InvalidOption(f"there is a table {table!r} already: choose another name for the index")
+
+
+def same_exists(connection: Connection, asked: IndexOptions, given: Sequence[str]) -> bool:
+    """Whether the index is there already; IndexExists when it is with other options."""
+    if not catalogue.exists(connection, asked.name):
+        return False
+    differences = catalogue.load(connection, asked.name).options.differences(asked.with_plan(), given)
+    if differences:
+        raise IndexExists(asked.name, differences)
+    return True
+
+
+def new_record(options: IndexOptions, primary_key: PrimaryKey, secret: bytes = b"") -> catalogue.IndexRecord:
+    return catalogue.IndexRecord(
+        options=options, primary_key=primary_key, secret=secret, unicode_version=UNICODE_VERSION
+    )
+
+
+def resolved(connection: Connection, backend: Backend, asked: IndexOptions, source: Source) -> IndexOptions:
+    """Everything filled in that was left open: the plan from threshold and recall, the fields from the table."""
+    options = asked.with_plan()
+    if all(field.resolved for field in options.fields):
+        return options
+    sample = _sample(connection, backend, IndexTables(new_record(options, source.primary_key)))
+    fields = tuple(_resolve(field, column) for field, column in zip(options.fields, sample, strict=True))
+    return replace(options, fields=fields)
+
+
+def _count(connection: Connection, source: Source) -> int:
+    table = source_table(source.table, schema=source.schema)
+    return connection.scalar(select(func.count()).select_from(table)) or 0
+
+
+def _sample(connection: Connection, backend: Backend, tables: IndexTables) -> list[list[str]]:
+    """Texts of each field from both ends of the primary key, which an index finds in a table of any size."""
+    columns = key_columns(tables.source, tables)
+    found: list[list[str]] = [[] for _ in tables.record.options.fields]
+    for order in (columns, [column.desc() for column in columns]):
+        query = source_rows(backend, tables).order_by(*order).limit(SAMPLE)
+        for batch in texts(connection, backend, tables, query):
+            for all_texts, some in zip(found, batch.columns, strict=True):
+                all_texts += [text for text in some if text.strip()]
+    return found
+
+
+def _resolve(field: Field, sample: Sequence[str]) -> Field:
+    """Unit, size, bits and sampling that suit these texts."""
+    hasher = TokenHasher(b"")
+    if field.unit is None:
+        words = replace(field, unit="words", size=1).analyser().tokens(sample, hasher).counts
+        short = len(words) > 0 and float(np.median(words)) < SHORT
+        field = replace(field, unit="characters" if short else "words")
+    field = replace(field, size=field.size or 3)
+    analyser = field.analyser()
+    bits, step = choose_size(analyser.features(analyser.tokens(sample, hasher)).counts)
+    field = replace(field, bits=field.bits or bits, sample=field.sample or (1 if field.bits else step))
+    return _with_signature(field, sample, hasher) if field.false_drops and not field.word_bits else field
+
+
+def _with_signature(field: Field, sample: Sequence[str], hasher: TokenHasher) -> Field:
+    """A word signature for the numbers of different words that these texts have."""
+    tokens = hasher.words(field.analyser().fold(sample))
+    different = [len(set(tokens.hashes[a:b].tolist())) for a, b in pairwise(tokens.offsets.tolist())]
+    chosen = choose_signature(np.array(different, np.int64), field.false_drops, MOST_WORD_BITS)
+    return replace(field, word_bits=chosen.bits, word_marks=chosen.per_word)

@@ -1,0 +1,89 @@
+"""The version of dbsim's own tables in a database: check it, raise it, lower it."""
+
+from __future__ import annotations
+
+from alembic.migration import MigrationContext
+from alembic.operations import Operations
+from sqlalchemy import Connection, Engine, inspect
+
+from dbsim.engines.backend import Backend
+from dbsim.engines.transactions import write
+from dbsim.errors import DbsimError, SchemaOutdated
+from dbsim.tables import catalogue, versions
+from dbsim.tables.versions import BASE, VERSION_TABLE
+
+MIGRATION = """
+    import dbsim.migrate
+
+    def upgrade():
+        dbsim.migrate.upgrade(op, to="{current}", since="{found}")
+
+    def downgrade():
+        dbsim.migrate.downgrade(op, to="{found}", since="{current}")
+"""
+
+
+def version(connection: Connection) -> str | None:
+    """The stored version, or None without dbsim's tables."""
+    if not inspect(connection).has_table(VERSION_TABLE):
+        return None
+    row = connection.exec_driver_sql(f"SELECT version_num FROM {VERSION_TABLE}").first()
+    return row[0] if row else None
+
+
+def require(connection: Connection, url: str) -> None:
+    """Raise SchemaOutdated, with the command to run and the migration to paste, unless the version is this code's."""
+    found, current = version(connection), versions.current()
+    if found == current:
+        return
+    if found is not None and found > current:
+        raise SchemaOutdated(
+            f"dbsim's tables are of version {found}, newer than this dbsim ({current}): install the newer dbsim"
+        )
+    what = "has no dbsim tables yet" if found is None else f"has dbsim's tables in version {found}, not {current}"
+    raise SchemaOutdated(
+        f"the database {what}: run `dbsim upgrade {url}`, or put this into your application's next Alembic migration:\n"
+        + MIGRATION.format(current=current, found=found or BASE)
+    )
+
+
+def upgrade(engine: Engine, backend: Backend, to: str | None = None) -> str:
+    """Create or raise dbsim's own tables; safe to repeat and to run at once from several places."""
+
+    def work(connection: Connection) -> str:
+        backend.alone(connection)
+        found = _known(version(connection))
+        versions.upgrade(operations(connection), found, to or versions.current())
+        return version(connection) or ""
+
+    return write(engine, backend, work)
+
+
+def downgrade(engine: Engine, backend: Backend, to: str = BASE) -> None:
+    """Remove dbsim's own tables, or lower their version; indexes must be dropped first."""
+
+    def work(connection: Connection) -> None:
+        backend.alone(connection)
+        found = _known(version(connection))
+        if found == BASE:
+            return
+        left = catalogue.names(connection)
+        if left and to == BASE:
+            raise DbsimError(f"the database still has the indexes {', '.join(left)}: drop them first with `dbsim drop`")
+        versions.downgrade(operations(connection), found, to)
+
+    write(engine, backend, work)
+
+
+def _known(found: str | None) -> str:
+    if found is not None and found not in versions.VERSIONS:
+        raise SchemaOutdated(
+            f"dbsim's tables are of version {found}, which this dbsim ({versions.current()}) does not know: "
+            f"install the dbsim that made them"
+        )
+    return found or BASE
+
+
+def operations(connection: Connection) -> Operations:
+    """Alembic's `op` on a connection."""
+    return Operations(MigrationContext.configure(connection))

@@ -1,0 +1,105 @@
+"""The statements that define an index, as text: IndexRecord → list[str].
+
+Run time (create.py, alter.py), migrations and `dbsim sql` all take them from here, so that the result is the same.
+Each may find its work done, because SQLite commits statements one by one in a migration that can be killed anywhere.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+
+from sqlalchemy import Table
+from sqlalchemy.schema import CreateTable
+
+from dbsim.engines.backend import Backend
+from dbsim.engines.execute import TableHook
+from dbsim.tables.catalogue import FILLING, SUFFIXES, IndexRecord
+from dbsim.tables.index_tables import IndexTables, queue_name, signatures_name
+from dbsim.tables.names import identifier, literal, quote
+
+
+def create_statements(backend: Backend, record: IndexRecord, after_create_table: TableHook | None = None) -> list[str]:
+    """Catalogue row, tables, triggers. Without a secret in the record the database draws one, so none is in a file.
+
+    Views and functions for SQL come with the first `sync`: they need to see the database.
+    """
+    triggers = backend.create_triggers(IndexTables(record)) if record.options.triggers else []
+    return [*table_statements(backend, record, after_create_table), *triggers]
+
+
+def table_statements(backend: Backend, record: IndexRecord, after_create_table: TableHook | None = None) -> list[str]:
+    tables = IndexTables(record)
+    return [
+        _insert_index(backend, record),
+        *_create_table(backend, backend.stored_table(tables), after_create_table),
+        *_create_table(backend, tables.queue, after_create_table),
+    ]
+
+
+def alter_statements(backend: Backend, record: IndexRecord, after_create_table: TableHook | None = None) -> list[str]:
+    """Ask for this generation: one that exists is taken as it is, otherwise the next `sync` builds it."""
+    name, generation = literal(record.name), record.generation
+    options = record.options
+    beside = (
+        "INSERT INTO dbsim_generation (index_name, generation, options, family, state)\n"
+        f"SELECT name, {generation}, {literal(options.to_json())}, {literal(options.family)}, {literal(FILLING)}\n"
+        f"FROM dbsim_index WHERE name = {name} AND generation <> {generation}\n"
+        "ON CONFLICT (index_name, generation) DO UPDATE SET retired_at = NULL"
+    )
+    return [
+        f"UPDATE dbsim_index SET wanted = {generation} WHERE name = {name}",
+        beside,
+        *_create_table(backend, backend.stored_table(IndexTables(record)), after_create_table),
+    ]
+
+
+def drop_statements(backend: Backend, name: str, generations: Iterable[int]) -> list[str]:
+    """Triggers first, so that the application never writes into a table that is gone; the catalogue row last."""
+    tables = [queue_name(name), *(signatures_name(name, generation) for generation in generations)]
+    rows = [("dbsim_quarantine", "index_name"), ("dbsim_model", "index_name"), ("dbsim_generation", "index_name")]
+    return [
+        *backend.drop_triggers(name),
+        *drop_groups(name),
+        *backend.drop_surface(name),
+        *(drop_table(table) for table in tables),
+        *(f"DELETE FROM {table} WHERE {key} = {literal(name)}" for table, key in [*rows, ("dbsim_index", "name")]),
+    ]
+
+
+def drop_groups(name: str) -> list[str]:
+    """Stored pairs and groups, and the view of them."""
+    *tables, view = (identifier("dbsim", name, suffix) for suffix in SUFFIXES)
+    return [f"DROP VIEW IF EXISTS {quote(view)}", *(drop_table(table) for table in tables)]
+
+
+def drop_table(name: str) -> str:
+    return f"DROP TABLE IF EXISTS {quote(name)}"
+
+
+def _insert_index(backend: Backend, record: IndexRecord) -> str:
+    options = record.options
+    values: Sequence[tuple[str, str]] = [
+        ("name", literal(record.name)),
+        ("source_schema", "NULL" if options.schema is None else literal(options.schema)),
+        ("source_table", literal(options.table)),
+        ("primary_key", literal(json.dumps(record.primary_key, ensure_ascii=False))),
+        ("options", literal(options.to_json())),
+        ("family", literal(options.family)),
+        ("secret", literal(record.secret.hex()) if record.secret else backend.random_hex),
+        ("unicode_version", literal(record.unicode_version)),
+        ("generation", str(record.generation)),
+        ("state", literal(record.state)),
+        ("stamp", backend.random_hex),
+        ("listening", "FALSE"),
+    ]
+    return (
+        f"INSERT INTO dbsim_index ({', '.join(column for column, _ in values)})\n"
+        f"VALUES ({', '.join(value for _, value in values)})\n"
+        "ON CONFLICT (name) DO NOTHING"
+    )
+
+
+def _create_table(backend: Backend, table: Table, after_create_table: TableHook | None) -> list[str]:
+    made = str(CreateTable(table, if_not_exists=True).compile(dialect=backend.dialect)).strip()
+    return [made, *(after_create_table(table) if after_create_table is not None else ())]

@@ -1,0 +1,163 @@
+"""How an index is doing: Connection → Status."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from sqlalchemy import Connection, func, select
+
+from dbsim.engines.backend import Backend
+from dbsim.lifecycle import groups as stored_groups
+from dbsim.tables import catalogue, group_state
+from dbsim.tables.catalogue import target
+from dbsim.tables.group_tables import GroupTables
+from dbsim.tables.index_tables import IndexTables
+from dbsim.tables.source import Source
+
+SATURATED = 0.8  # share of set bits beyond which scores become coarse
+
+
+@dataclass(frozen=True)
+class Status:
+    """One index: what it covers, how far it is, and what needs attention."""
+
+    index: str
+    table: str
+    columns: str
+    family: str
+    keys: int
+    rows_per_key: int
+    threshold: float
+    recall: float
+    state: str
+    inline: bool
+    generation: int
+    rows: int
+    indexed: int
+    queued: int
+    oldest_queued: str | None
+    quarantined: int
+    groups: int | None  # stored groups of near-duplicates; None before `duplicates` was called
+    fill: dict[str, float]  # field → mean share of set bits
+    change: dict[str, Any] | None  # a change of options under way: its generation, its options, rows read
+    kept: tuple[int, ...]  # replaced generations that are not dropped yet
+    problems: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        return {**asdict(self), "problems": list(self.problems), "kept": list(self.kept)}
+
+
+def status(connection: Connection, backend: Backend, tables: IndexTables, describe: str) -> Status:
+    record, names = tables.record, tables.names
+    options = record.options
+    stored = tables.signatures
+    fill = {
+        field.name: round(float(connection.scalar(_mean_count(stored.c[count])) or 0) / field.bits, 4)
+        for field, count in zip(options.fields, names.counts, strict=True)
+    }
+    queued, oldest = connection.execute(
+        select(func.count(), func.min(tables.queue.c[names.queued])).select_from(tables.queue)
+    ).one()
+    quarantined = connection.scalar(
+        select(func.count())
+        .select_from(catalogue.quarantine_table)
+        .where(
+            catalogue.quarantine_table.c.index_name == record.name,
+            catalogue.quarantine_table.c.generation == record.generation,
+        )
+    )
+    found = catalogue.generations(connection, record.name)
+    wanted = target(found)
+    source = backend.describe(connection, options.table, options.schema)
+    rows = _count_rows(connection, tables) if source is not None else 0
+    problems = _problems(connection, backend, tables, fill)
+    if (problem := source_problem(backend, tables, source)) is not None:
+        problems.append(problem)
+    return Status(
+        index=record.name,
+        table=options.table if options.schema is None else f"{options.schema}.{options.table}",
+        columns=describe,
+        family=options.family,
+        keys=options.keys,
+        rows_per_key=options.rows,
+        threshold=options.threshold,
+        recall=options.recall,
+        state=record.state,
+        inline=options.inline,
+        generation=record.generation,
+        rows=rows,
+        indexed=connection.scalar(select(func.count()).select_from(stored)) or 0,
+        queued=queued,
+        oldest_queued=None if oldest is None else str(oldest),
+        quarantined=quarantined or 0,
+        groups=_groups(connection, backend, GroupTables(tables)),
+        fill=fill,
+        change=None if wanted is None or wanted is found[0] else _change(connection, wanted, record, rows),
+        kept=tuple(other.generation for other in found[1:] if other is not wanted),
+        problems=tuple(problems),
+    )
+
+
+def _change(
+    connection: Connection, new: catalogue.IndexRecord, old: catalogue.IndexRecord, rows: int
+) -> dict[str, Any]:
+    stored = IndexTables(new).signatures
+    done = connection.scalar(select(func.count()).select_from(stored)) or 0
+    return {
+        "generation": new.generation,
+        "state": new.state,
+        "indexed": done,
+        "rows": rows,
+        "options": old.options.changes(new.options) or ["learned again"],
+    }
+
+
+def source_problem(backend: Backend, tables: IndexTables, source: Source | None) -> str | None:
+    """How the host's table has changed so that the index can no longer follow it."""
+    options, key = tables.record.options, tables.record.primary_key
+    if source is None:
+        return "the table is gone: rename it back, or drop the index and create it again"
+    gone = [name for name in dict.fromkeys((*tables.key_names, *options.columns)) if name not in source.columns]
+    if gone:
+        return f"column {', '.join(map(repr, gone))} is gone: rename it back, or drop the index and create it again"
+    names = [name for name, _ in source.primary_key]
+    if names != tables.key_names or (backend.typed_keys and source.primary_key != key):
+        now, before = (", ".join(" ".join(part).strip() for part in parts) for parts in (source.primary_key, key))
+        return f"the primary key was {before} and is now {now}: drop the index and create it again"
+    return None
+
+
+def _count_rows(connection: Connection, tables: IndexTables) -> int:
+    return connection.scalar(select(func.count()).select_from(tables.source)) or 0
+
+
+def _groups(connection: Connection, backend: Backend, groups: GroupTables) -> int | None:
+    if not stored_groups.exist(connection, backend, groups):
+        return None
+    contents, generation = groups.contents, group_state.load(connection, groups).generation
+    representatives = contents.c.fingerprint == contents.c.group_id
+    found = select(func.count()).select_from(contents).where(contents.c.generation == generation, representatives)
+    return connection.scalar(found) if generation else None
+
+
+def _mean_count(count: Any) -> Any:
+    return select(func.avg(count)).where(count > 0)
+
+
+def _problems(connection: Connection, backend: Backend, tables: IndexTables, fill: dict[str, float]) -> list[str]:
+    found = []
+    record = tables.record
+    if not record.ready:
+        found.append("not filled yet: run `dbsim sync`")
+    elif record.wanted not in (None, record.generation):
+        found.append(f"generation {record.wanted} takes over when it is built: run `dbsim sync`")
+    if record.options.triggers and (missing := backend.missing_triggers(connection, tables)):
+        found.append(f"{len(missing)} triggers are missing, changes go unnoticed: run `dbsim sync`")
+    if missing := backend.missing_surface(connection, tables):
+        found.append(f"{len(missing)} views or functions for SQL are missing ({missing[0]}, …): run `dbsim sync`")
+    for name, share in fill.items():
+        if share > SATURATED:
+            what = f"the filters of {name!r} are {share:.0%} full, scores are coarse"
+            found.append(f"{what}: `dbsim alter` it to more bits")
+    return found

@@ -1,0 +1,25 @@
+"""What `tune` measured, drawn: TuneReport → an SVG picture, or lines of text for a terminal."""
+
+from __future__ import annotations
+
+from dbsim.evaluate.tune import TuneReport
+from dbsim.report import plot
+from dbsim.report.plot import Series
+
+SHARE = "share of pairs found"
+
+
+def svg(report: TuneReport) -> str:
+    one = report.shown
+    title = f"{one.family}, {one.keys} keys of {one.rows} rows"
+    return plot.svg(_series(report), title=title, x=f"{one.measure} similarity", y=SHARE)
+
+
+def terminal(report: TuneReport) -> str:
+    return plot.terminal(_series(report), x=f"{report.shown.measure} similarity", y=SHARE)
+
+
+def _series(report: TuneReport) -> list[Series]:
+    one = report.shown
+    curve = [Series("formula", one.curve)] if one.curve else []
+    return [*curve, Series("measured", one.points, line=False)]

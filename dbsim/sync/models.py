@@ -1,0 +1,156 @@
+"""What a family learned, as typed arrays in dbsim_model: fit on a sample, save, load; Connection → Model."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+
+import numpy as np
+from sqlalchemy import Connection, Engine, func, insert, select
+
+from dbsim.engines.backend import Backend
+from dbsim.engines.execute import TableHook, run
+from dbsim.engines.source_rows import source_rows, texts
+from dbsim.engines.transactions import read, write
+from dbsim.errors import NotFitted
+from dbsim.hashing.family import Model
+from dbsim.hashing.signer import Signer
+from dbsim.lifecycle.statements import alter_statements
+from dbsim.tables import catalogue
+from dbsim.tables.catalogue import model_table
+from dbsim.tables.index_tables import IndexTables
+from dbsim.tables.key_conditions import among, chunks, key_columns
+
+SAMPLE = 2000  # rows a family learns from
+DRAWN = "every n-th row in key order"
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A model and how it came about."""
+
+    arrays: Model
+    sample: int
+
+
+def load(connection: Connection, name: str, generation: int) -> Model | None:
+    """The model of a generation; None when it was never fitted."""
+    query = select(model_table).where(model_table.c.index_name == name, model_table.c.generation == generation)
+    rows = connection.execute(query).all()
+    if not rows:
+        return None
+    return {
+        row.name: np.frombuffer(bytes(row.numbers), np.dtype(row.dtype)).reshape(json.loads(row.shape)) for row in rows
+    }
+
+
+def save(connection: Connection, record: catalogue.IndexRecord, generation: int, fitted: Fitted) -> None:
+    """One row an array; numbers are stored as little-endian bytes with their type and shape, never as objects."""
+    for name, array in fitted.arrays.items():
+        little = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
+        connection.execute(
+            insert(model_table).values(
+                index_name=record.name,
+                generation=generation,
+                name=name,
+                dtype=little.dtype.str,
+                shape=json.dumps(little.shape),
+                numbers=little.tobytes(),
+                sample=fitted.sample,
+                seed=DRAWN,
+                version=record.options.family,
+            )
+        )
+
+
+def ensure(engine: Engine, backend: Backend, tables: IndexTables, signer: Signer) -> bool:
+    """Give the signer the model of this generation, fitting it first if need be; False on an empty table."""
+    read(engine, backend, lambda c: current(c, tables, signer))
+    if signer.family.learns and signer.model is None:
+        fitted = read(engine, backend, lambda c: fit(c, backend, tables, signer))
+        if fitted is None:
+            return False
+        write(engine, backend, lambda c: _first(c, tables, fitted))
+        read(engine, backend, lambda c: current(c, tables, signer))
+    return True
+
+
+def current(connection: Connection, tables: IndexTables, signer: Signer) -> None:
+    """Let the signer have this generation's model, which never changes once it is stored."""
+    if signer.family.learns and (signer.model is None or signer.generation != tables.record.generation):
+        signer.model = load(connection, tables.record.name, tables.record.generation)
+        signer.generation = tables.record.generation
+
+
+def require(connection: Connection, tables: IndexTables, signer: Signer) -> None:
+    """`current`, and there must be one."""
+    current(connection, tables, signer)
+    if signer.family.learns and signer.model is None:
+        raise NotFitted(f"index {tables.record.name!r} has learned nothing yet: run `dbsim sync` on a table with rows")
+
+
+def _first(connection: Connection, tables: IndexTables, fitted: Fitted) -> None:
+    """Store it, unless another worker was quicker."""
+    record = tables.record
+    catalogue.generations(connection, record.name, lock=True)
+    if load(connection, record.name, record.generation) is None:
+        save(connection, record, record.generation, fitted)
+
+
+def refit(
+    engine: Engine,
+    backend: Backend,
+    tables: IndexTables,
+    signer: Signer,
+    after_create_table: TableHook | None = None,
+) -> None:
+    """Learn again from the table as it is now: a new generation, which the next `sync` builds beside this one."""
+    if not signer.family.learns:
+        raise NotFitted(f"family {tables.record.options.family!r} learns nothing, so it cannot be fitted again")
+    fitted = read(engine, backend, lambda c: fit(c, backend, tables, signer))
+    if fitted is None:
+        raise NotFitted("the table has no rows to learn from")
+
+    def work(connection: Connection) -> None:
+        found = catalogue.generations(connection, tables.record.name, lock=True)
+        number = max(record.generation for record in found) + 1
+        record = replace(found[0], generation=number, state=catalogue.FILLING)
+        run(connection, alter_statements(backend, record, after_create_table))
+        save(connection, record, number, fitted)
+
+    write(engine, backend, work)
+
+
+def fit(connection: Connection, backend: Backend, tables: IndexTables, signer: Signer) -> Fitted | None:
+    """Learn from a sample; None when the table has no text yet."""
+    columns = sample(connection, backend, tables, SAMPLE)
+    if not any(text.strip() for column in columns for text in column):
+        return None
+    try:
+        return Fitted(signer.fit(columns), len(columns[0]))
+    except ValueError as error:
+        raise NotFitted(f"family {tables.record.options.family!r} cannot learn from this table: {error}") from error
+
+
+def sample_of(connection: Connection, backend: Backend, tables: IndexTables, size: int) -> tuple[list[list[str]], int]:
+    """A sample, and how many rows the table has."""
+    total = connection.scalar(select(func.count()).select_from(tables.source)) or 0
+    return sample(connection, backend, tables, size), total
+
+
+def sample(connection: Connection, backend: Backend, tables: IndexTables, size: int) -> list[list[str]]:
+    """Texts of each field of about `size` rows, spread evenly over the key order: the same rows for the same table."""
+    total = connection.scalar(select(func.count()).select_from(tables.source)) or 0
+    columns = key_columns(tables.source, tables)
+    place = func.row_number().over(order_by=columns).label("dbsim_place")
+    numbered = select(*columns, place).where(*(column.is_not(None) for column in columns)).subquery("numbered")
+    step = max(-(-total // size), 1)
+    drawn = select(*(numbered.c[name] for name in tables.key_names)).where(numbered.c.dbsim_place % step == 0)
+    keys = [tuple(row) for row in connection.execute(drawn.order_by(numbered.c.dbsim_place))]
+    found: dict[tuple[object, ...], tuple[str, ...]] = {}
+    for some in chunks(keys, backend.key_batch):
+        query = source_rows(backend, tables).where(among(key_columns(tables.source, tables), some))
+        for batch in texts(connection, backend, tables, query):
+            found |= zip(batch.keys, zip(*batch.columns, strict=True), strict=True)
+    rows = [found[key] for key in keys if key in found]
+    return [list(column) for column in zip(*rows, strict=True)] or [[] for _ in tables.record.options.fields]

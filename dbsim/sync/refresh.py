@@ -1,0 +1,111 @@
+"""Bring the signatures of given rows in line with the host's table: keys → rows of dbsim_<index>."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import chain
+
+from sqlalchemy import ColumnElement, Connection, delete, false, insert, select
+
+from dbsim.engines.backend import Backend
+from dbsim.engines.source_rows import source_rows, texts
+from dbsim.hashing.signer import Signatures, Signer
+from dbsim.lifecycle import groups as stored_groups
+from dbsim.sync import models
+from dbsim.sync.presign import Rehearsal
+from dbsim.tables.catalogue import generations, quarantine_table
+from dbsim.tables.group_tables import GroupTables, note_changes
+from dbsim.tables.index_tables import IndexTables
+from dbsim.tables.key_conditions import among, chunks, key_columns, up_to
+from dbsim.tables.source import Key, Texts, key_json
+
+
+def refresh(
+    connection: Connection, backend: Backend, tables: IndexTables, signer: Rehearsal, keys: Sequence[Key]
+) -> int:
+    """Lock the documents, read the truth, replace what is stored; a key without a row loses its signature."""
+    done = 0
+    models.require(connection, tables, signer.signer)
+    backend.lock_keys(connection, tables, keys)
+    reached = filled(connection, tables)
+    grouped = tables.record.searched and stored_groups.exist(connection, backend, GroupTables(tables))
+    for some in chunks(keys, backend.key_batch):
+        if grouped:
+            note_changes(connection, tables, some, -1)
+        forget(connection, tables, some)
+        for batch in source_texts(connection, backend, tables, some, *reached):
+            store(connection, backend, tables, batch, signer.sign(batch))
+        if grouped:
+            note_changes(connection, tables, some, 1)
+        done += len(some)
+    return done
+
+
+def filled(connection: Connection, tables: IndexTables) -> list[ColumnElement[bool]]:
+    """A condition for rows that a generation still being filled has reached; it will read the others in their turn.
+
+    The filling goes on from the last row stored, so nothing may be stored beyond it; the lock keeps it from moving.
+    """
+    if tables.record.ready:
+        return []
+    found = generations(connection, tables.record.name, lock=True)
+    if any(other.generation == tables.record.generation and other.ready for other in found):
+        return []
+    last = last_stored(connection, tables)
+    return [up_to(key_columns(tables.source, tables), last) if last else false()]
+
+
+def last_stored(connection: Connection, tables: IndexTables) -> Key | None:
+    columns = key_columns(tables.signatures, tables)
+    row = connection.execute(select(*columns).order_by(*(column.desc() for column in columns)).limit(1)).first()
+    return None if row is None else tuple(row)
+
+
+def rehearse(
+    connection: Connection, backend: Backend, tables: IndexTables, signer: Signer, keys: Sequence[Key]
+) -> Rehearsal:
+    """Sign in advance what `refresh` will find."""
+    found = (source_texts(connection, backend, tables, some) for some in chunks(keys, backend.key_batch))
+    return Rehearsal(signer, chain.from_iterable(found))
+
+
+def source_texts(
+    connection: Connection,
+    backend: Backend,
+    tables: IndexTables,
+    keys: Sequence[Key],
+    *conditions: ColumnElement[bool],
+) -> Iterator[Texts]:
+    query = source_rows(backend, tables).where(among(key_columns(tables.source, tables), keys), *conditions)
+    return texts(connection, backend, tables, query)
+
+
+def forget(connection: Connection, tables: IndexTables, keys: list[Key]) -> None:
+    """Remove every trace of these rows."""
+    stored = tables.signatures
+    connection.execute(delete(stored).where(among(key_columns(stored, tables), keys)))
+    connection.execute(
+        delete(quarantine_table).where(
+            quarantine_table.c.index_name == tables.record.name,
+            quarantine_table.c.generation == tables.record.generation,
+            quarantine_table.c.source_key.in_([key_json(key) for key in keys]),
+        )
+    )
+
+
+def store(connection: Connection, backend: Backend, tables: IndexTables, batch: Texts, signatures: Signatures) -> None:
+    """Write new rows; one that could not be read is stored as an empty document and named in the quarantine."""
+    backend.insert(connection, tables, batch.keys, signatures)
+    if batch.failures:
+        connection.execute(
+            insert(quarantine_table),
+            [
+                {
+                    "index_name": tables.record.name,
+                    "generation": tables.record.generation,
+                    "source_key": key_json(key),
+                    "reason": reason,
+                }
+                for key, reason in batch.failures.items()
+            ],
+        )

@@ -1,0 +1,164 @@
+"""The tables of one index, made from its options: IndexRecord → Table (signatures), Table (queue), Table (source)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    BindParameter,
+    Column,
+    ColumnElement,
+    Integer,
+    MetaData,
+    Table,
+    Text,
+    cast,
+    text,
+)
+from sqlalchemy.schema import Index
+from sqlalchemy.sql.ddl import CreateIndex
+from sqlalchemy.types import UserDefinedType
+
+from dbsim.tables.catalogue import IndexRecord
+from dbsim.tables.names import identifier
+from dbsim.tables.types import filter_bits, moment
+
+MOST_COLUMNS = 32  # of a B-tree on PostgreSQL
+
+
+def signatures_name(index: str, generation: int) -> str:
+    return identifier("dbsim", index) if generation == 1 else identifier("dbsim", index, f"g{generation}")
+
+
+def queue_name(index: str) -> str:
+    return identifier("dbsim", index, "queue")
+
+
+class PlainType(UserDefinedType[object]):
+    """A type written as in the source table; values pass through as the driver gives them."""
+
+    cache_ok = True
+
+    def __init__(self, declaration: str) -> None:
+        self.declaration = declaration
+
+    def get_col_spec(self, **_: object) -> str:
+        return self.declaration
+
+    def bind_expression(self, bindvalue: BindParameter[object]) -> ColumnElement[object]:
+        # drivers send a float in double precision, which equals no real with an endless fraction
+        return cast(bindvalue, self) if self.declaration == "real" else bindvalue
+
+
+@dataclass(frozen=True)
+class IndexTables:
+    """The names and SQLAlchemy tables of one index."""
+
+    record: IndexRecord
+
+    @property
+    def key_names(self) -> list[str]:
+        return [name for name, _ in self.record.primary_key]
+
+    @cached_property
+    def names(self) -> ColumnNames:
+        return ColumnNames.of(self.record)
+
+    @cached_property
+    def signatures(self) -> Table:
+        """dbsim_<index>: the source's primary key, fingerprint, one column per bucket key, bits and count a field.
+
+        A change of options builds generation 2 in dbsim_<index>_g2 beside it, and so on.
+        """
+        options, names = self.record.options, self.names
+        columns: list[Column[Any]] = [*self._key_columns(primary_key=True), Column(names.fingerprint, BigInteger)]
+        columns += [Column(name, BigInteger) for name in names.keys]
+        for field, bits, count in zip(options.fields, names.bits, names.counts, strict=True):
+            columns.append(Column(bits, filter_bits(field.bits)))
+            columns.append(Column(count, Integer, nullable=False))
+        return Table(signatures_name(self.record.name, self.record.generation), MetaData(), *columns)
+
+    @cached_property
+    def words(self) -> Table:
+        """The same table, only what questions for words read: the key and the columns of the word signatures."""
+        names = [name for field in self.names.words for name in field]
+        columns = [*self._key_columns(primary_key=True), *(Column(name, BigInteger, nullable=False) for name in names)]
+        return Table(signatures_name(self.record.name, self.record.generation), MetaData(), *columns)
+
+    @cached_property
+    def queue(self) -> Table:
+        """dbsim_<index>_queue: append-only, one for all generations; a row without a key asks to compare everything.
+
+        SQLite numbers the rows; PostgreSQL does not, because a sequence would change the application's lastval().
+        """
+        name = queue_name(self.record.name)
+        now = text("CURRENT_TIMESTAMP")
+        queued = Column(self.names.queued, moment(), server_default=now)
+        return Table(name, MetaData(), *self._key_columns(primary_key=False), queued)
+
+    @cached_property
+    def source(self) -> Table:
+        """The host's table: only the columns dbsim reads."""
+        options = self.record.options
+        texts = [Column(name, Text) for name in options.columns if name not in self.key_names]
+        return Table(options.table, MetaData(), *self._key_columns(primary_key=True), *texts, schema=options.schema)
+
+    def indexes(self) -> list[CreateIndex]:
+        """B-trees on the fingerprint and every bucket key; built after the first filling."""
+        table, names = self.signatures, self.names
+        found = [Index(identifier(table.name, name), table.c[name]) for name in (names.fingerprint, *names.keys)]
+        words = list(self.words.c)[len(self.key_names) :]
+        if 0 < len(words) + len(self.key_names) <= MOST_COLUMNS and words:
+            # everything a question reads in one narrow B-tree, scanned instead of the wide rows
+            found.append(Index(identifier(table.name, "words"), *words, *list(self.words.c)[: len(self.key_names)]))
+        return [CreateIndex(index, if_not_exists=True) for index in found]
+
+    def _key_columns(self, *, primary_key: bool) -> list[Column[Any]]:
+        return [
+            Column(name, PlainType(type_), primary_key=primary_key, autoincrement=False)
+            for name, type_ in self.record.primary_key
+        ]
+
+
+@dataclass(frozen=True)
+class ColumnNames:
+    """Names of the derived columns, moved out of the way where the source's key has the same name."""
+
+    fingerprint: str
+    keys: tuple[str, ...]
+    bits: tuple[str, ...]
+    counts: tuple[str, ...]
+    queued: str
+    score: str  # of search results, not stored
+    words: tuple[tuple[str, ...], ...]  # of fields with a word signature
+
+    @staticmethod
+    def of(record: IndexRecord) -> ColumnNames:
+        free = partial(free_name, {name.lower() for name, _ in record.primary_key})
+        options = record.options
+        return ColumnNames(
+            fingerprint=free("fingerprint"),
+            keys=tuple(free(f"k{number}") for number in range(options.keys)),
+            bits=tuple(free(field.name, "bits") for field in options.fields),
+            counts=tuple(free(field.name, "count") for field in options.fields),
+            queued=free("queued_at"),
+            score=free("score"),
+            words=tuple(
+                tuple(free(field.name, f"w{number}") for number in range(field.word_bits // 64))
+                for field in options.fields
+                if field.word_bits
+            ),
+        )
+
+
+def free_name(taken: set[str], *parts: str) -> str:
+    """The parts as a name that is not taken yet; it is from now on."""
+    name = identifier(*parts)
+    while name.lower() in taken:
+        parts = (*parts, "")
+        name = identifier(*parts)
+    taken.add(name.lower())
+    return name

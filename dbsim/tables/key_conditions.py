@@ -1,0 +1,46 @@
+"""Conditions on a table's primary key, simple or composite: columns, keys → SQL expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from sqlalchemy import BindParameter, ColumnElement, Table, bindparam, tuple_
+
+from dbsim.tables.index_tables import IndexTables
+from dbsim.tables.source import Key
+
+
+def key_columns(table: Table, tables: IndexTables) -> list[ColumnElement[Any]]:
+    return [table.c[name] for name in tables.key_names]
+
+
+def among(columns: Sequence[ColumnElement[Any]], keys: Sequence[Key]) -> ColumnElement[bool]:
+    """primary key IN (…)"""
+    # a parameter with a name of its own: SQLAlchemy would make one from the column's, which may contain a bracket
+    if len(columns) == 1:
+        values = [key[0] for key in keys]
+        return columns[0].in_(bindparam("dbsim_keys", values, columns[0].type, unique=True, expanding=True))
+    return tuple_(*columns).in_(bindparam("dbsim_keys", keys, unique=True, expanding=True))
+
+
+def after(columns: Sequence[ColumnElement[Any]], key: Key) -> ColumnElement[bool]:
+    """primary key > key"""
+    return columns[0] > _value(columns[0], key[0]) if len(columns) == 1 else tuple_(*columns) > key
+
+
+def up_to(columns: Sequence[ColumnElement[Any]], key: Key) -> ColumnElement[bool]:
+    """primary key ≤ key"""
+    return columns[0] <= _value(columns[0], key[0]) if len(columns) == 1 else tuple_(*columns) <= key
+
+
+def _value(column: ColumnElement[Any], value: Any) -> BindParameter[Any]:
+    """As a parameter, also a boolean, which SQLAlchemy would not compare by size."""
+    return bindparam("dbsim_key", value, column.type, unique=True)
+
+
+def chunks(keys: Iterable[Key], size: int) -> Iterator[list[Key]]:
+    """Distinct keys in pieces; a row without a complete key cannot be looked up and is left out."""
+    distinct = [key for key in dict.fromkeys(keys) if None not in key]
+    for start in range(0, len(distinct), size):
+        yield distinct[start : start + size]
