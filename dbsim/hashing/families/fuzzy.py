@@ -34,7 +34,7 @@ class Fuzzy(Family):
     """`classes` of combined prefixes (0: every prefix is a class of its own), `schemes` keys of `intervals` each.
 
     `expected` shares are those of english, of german, or of the table itself; `drop` leaves out first letters. The
-    setting of seed 002 is fuzzy:prefix=1:classes=0:drop=jquvwxyz:schemes=3, that of seed 000 fuzzy:classes=26.
+    setting of seed 002 is fuzzy:prefix=1:classes=0:drop=jquvwxyz, that of seed 000 fuzzy@1 (deviation=absolute).
     """
 
     prefix: int = 2
