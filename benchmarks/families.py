@@ -33,7 +33,7 @@ from dbsim.hashing.families.registry import described, family_of
 from dbsim.hashing.family import Family, Model
 from dbsim.hashing.keys import Plan
 from dbsim.hashing.signer import FieldPlan, Signer
-from dbsim.report.plot import HEIGHT, WIDTH, Series, svg
+from dbsim.report.plot import Series, sheet, svg
 from dbsim.text.features import Analyser
 
 PARTS = ("rfc", "howto")
@@ -96,20 +96,16 @@ class Outcome:
 
     def picture(self) -> str:
         """Recall on the left, precision on the right; a line of two plots a corpus."""
-        parts = []
-        corpora = list(dict.fromkeys(row.corpus for row in self.rows))
-        for line, corpus in enumerate(corpora):
-            for column, kind in enumerate(("recall", "precision")):
+        pictures = []
+        for corpus in dict.fromkeys(row.corpus for row in self.rows):
+            for kind in ("recall", "precision"):
                 series = [
                     Series(row.name, list(zip(THRESHOLDS, getattr(row, kind), strict=True)))
                     for row in self.rows
                     if row.corpus == corpus
                 ]
-                inner = svg(series, title=f"{corpus}: {kind}", x="cosine similarity from", y=kind)
-                place = f'<svg x="{column * WIDTH}" y="{line * HEIGHT}" width="{WIDTH}" height="{HEIGHT}" '
-                parts.append(inner.replace("<svg ", place, 1))
-        size = f'viewBox="0 0 {2 * WIDTH} {len(corpora) * HEIGHT}"'
-        return f'<svg xmlns="http://www.w3.org/2000/svg" {size}>\n{"".join(parts)}</svg>\n'
+                pictures.append(svg(series, title=f"{corpus}: {kind}", x="cosine similarity from", y=kind))
+        return sheet(pictures)
 
 
 def run(size: str, parts: Sequence[str] = PARTS, plot: Path = PLOT) -> Outcome:

@@ -13,6 +13,7 @@ from dbsim.engines.registry import backend_of
 from dbsim.engines.transactions import read, write
 from dbsim.engines.urls import engine_for, shown
 from dbsim.errors import DbsimError, InvalidOption
+from dbsim.evaluate.graph import WalkSample, edge_table
 from dbsim.importing import load
 from dbsim.index import Index
 from dbsim.lifecycle import schema as own_schema
@@ -81,6 +82,7 @@ class Database:
         characters: int | None = None,
         normaliser: str | None = None,
         bits: int | None = None,
+        false_drops: float | None = None,
         triggers: bool = True,
         inline: bool = False,
         secret: bytes | None = None,
@@ -93,9 +95,10 @@ class Database:
         Rows and keys follow from threshold and recall, or from a `bucket` size as Gionis, Indyk and Motwani have it.
         `triggers=False` leaves the table untouched: then every `sync` compares all rows. `inline=True` (PostgreSQL) has
         the database sign changed rows in the transaction that writes them: found at once, no worker.
+        `false_drops`, such as 0.01, adds word signatures, for `contains`: the share of rows looked at in vain.
         """
         self._require_schema()
-        common = _field_options(words, characters, normaliser, bits)
+        common = _field_options(words, characters, normaliser, bits, false_drops)
         require_positive(rows=rows, keys=keys, bucket=bucket)
         options = IndexOptions(
             name=name,
@@ -136,6 +139,7 @@ class Database:
         characters: int | None = None,
         normaliser: str | None = None,
         bits: int | None = None,
+        false_drops: float | None = None,
     ) -> Index:
         """Change the options named here; the next `sync` builds the new generation while the old one is searched.
 
@@ -143,7 +147,7 @@ class Database:
         """
         self._require_schema()
         current = self.index(name).options
-        common = _field_options(words, characters, normaliser, bits)
+        common = _field_options(words, characters, normaliser, bits, false_drops)
         given: dict[str, Any] = {"family": family, "threshold": threshold, "recall": recall, "rows": rows, "keys": keys}
         given = {option: value for option, value in given.items() if value is not None}
         require_positive(rows=rows, keys=keys)
@@ -178,6 +182,22 @@ class Database:
         report = lambda done: show("importing", done, done)  # noqa: E731
         return write(self.engine, self._backend, lambda c: load(c, self._backend, Path(path), table, text, report))
 
+    def walk(
+        self,
+        table: str,
+        ends: tuple[str, str],
+        size: int,
+        *,
+        start: Any = None,
+        degree: int = 0,
+        gap: int = 0,
+        seed: int | None = None,
+    ) -> WalkSample:
+        """Nodes drawn by a random walk on a table of edges, `ends` its two columns: uniform over what is reached."""
+        graph = self._read(lambda c: edge_table(c, self._backend, table, ends))
+        found: WalkSample = graph.sample(size, start, degree, gap, seed)
+        return found
+
     def close(self) -> None:
         self.engine.dispose()
 
@@ -191,7 +211,11 @@ class Database:
 
 
 def _field_options(
-    words: int | None, characters: int | None, normaliser: str | None, bits: int | None
+    words: int | None,
+    characters: int | None,
+    normaliser: str | None,
+    bits: int | None,
+    false_drops: float | None,
 ) -> dict[str, Any]:
     """What applies to every field, as far as it was given."""
     require_positive(bits=bits)
@@ -205,6 +229,8 @@ def _field_options(
         common |= {"unit": unit, "size": size}
     if normaliser:
         common["normaliser"] = normaliser
+    if false_drops is not None:
+        common["false_drops"] = false_drops
     return common | ({"bits": bits} if bits is not None else {})
 
 

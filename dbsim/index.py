@@ -19,18 +19,20 @@ from dbsim.engines.backend import Backend
 from dbsim.engines.execute import TableHook
 from dbsim.engines.transactions import persistently, read
 from dbsim.errors import InvalidOption
-from dbsim.evaluate.tune import TuneReport, Tuning
 from dbsim.hashing.signer import Signer
 from dbsim.lifecycle import status
 from dbsim.lifecycle.inline import set_inline
+from dbsim.measuring import Measuring
 from dbsim.options import IndexOptions, describe_columns
 from dbsim.progress import Progress, quiet
+from dbsim.search.contains import Contained, contains, search_containing
 from dbsim.search.explain import Explanation
 from dbsim.search.generation import Current
 from dbsim.search.limits import MAX_CANDIDATES, Text, bounds_of, by_field
 from dbsim.search.results import Results
 from dbsim.search.searcher import SearchEngine
 from dbsim.search.statements import Where
+from dbsim.search.words import Question, Words
 from dbsim.sync import models
 from dbsim.sync.compare import Comparison, Differences
 from dbsim.sync.worker import SyncReport, Worker
@@ -39,7 +41,7 @@ from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.source import Key
 
 
-class Index:
+class Index(Measuring):
     """Near-duplicate search over one table. Made by `Database.create_index` or `Database.index`."""
 
     def __init__(
@@ -143,33 +145,6 @@ class Index:
 
         return read(self._engine, self._backend, work)
 
-    def tune(
-        self,
-        *,
-        families: Sequence[str] = (),
-        threshold: float | None = None,
-        recall: float | None = None,
-        sample: int = 2000,
-        probes: int = 0,
-        progress: Progress = quiet,
-    ) -> TuneReport:
-        """Measure recall, rows ranked and cost of a grid of settings on a sample of the table."""
-        texts, rows = read(
-            self._engine, self._backend, lambda c: models.sample_of(c, self._backend, self._tables, sample)
-        )
-        tuning = Tuning(
-            self._signer,
-            texts,
-            rows,
-            self.options.threshold if threshold is None else threshold,
-            self.options.recall if recall is None else recall,
-            probes=probes,
-        )
-        try:
-            return tuning.run(families or [self.options.family], progress)
-        except ValueError as error:
-            raise InvalidOption(str(error)) from error
-
     # ── search ──
     def search(
         self,
@@ -181,19 +156,44 @@ class Index:
         max_candidates: int = MAX_CANDIDATES,
         probes: int = 0,
         verify: bool | None = None,
+        containing: Words | str | None = None,
         connection: Connection | None = None,
     ) -> Results:
         """Rows similar to a text; for an index of several fields give `{"title": …, "body": …}`.
 
         `probes` looks into so many neighbouring buckets of each key as well. `verify` recomputes the family's exact
         measure from the texts of the ranked rows and lets it decide; it is on unless that measure is Jaccard, of which
-        the filters give an estimate.
+        the filters give an estimate. `containing` leaves rows out that lack a word, in the same statement.
         """
+        wanted = Words(all=(containing,)) if isinstance(containing, str) else containing
 
         def question(search: SearchEngine) -> Results:
             bounds = bounds_of(search.options, threshold, limit, max_candidates, probes, verify)
             (query,) = search.sign([by_field(search.options, text)], probes, connection)
-            return search.search(query, bounds, where, connection)
+            if wanted is None:
+                return search.search(query, bounds, where, connection)
+            words = Question(search.tables, search.signer, wanted)
+            return search_containing(search, query, bounds, where, words, connection)
+
+        return self._current.ask(question, connection)
+
+    def contains(
+        self,
+        *words: str,
+        phrase: str | Sequence[str] = (),
+        none_of: str | Sequence[str] = (),
+        where: Where = None,
+        limit: int | None = None,
+        connection: Connection | None = None,
+    ) -> Contained:
+        """Keys of the rows that have all these words and phrases and none of those, exactly; needs word signatures.
+
+        A word is one of the normalised text: "Straße" finds "STRASSE". `phrase` and `none_of` are one text or several.
+        """
+        asked = Words.of(words, phrase, none_of)
+
+        def question(search: SearchEngine) -> Contained:
+            return contains(search, Question(search.tables, search.signer, asked), where, limit, connection)
 
         return self._current.ask(question, connection)
 

@@ -12,10 +12,12 @@ from dbsim.hashing.families.registry import described, family_of
 from dbsim.hashing.family import Family
 from dbsim.hashing.keys import LIMIT_KEYS, LIMIT_ROWS, Plan, bucket_plan
 from dbsim.hashing.signer import FieldPlan, Signer
+from dbsim.hashing.word_signatures import WordSignature
 from dbsim.text.features import Analyser
 from dbsim.text.normalise import PROFILES
 
 UNITS = ("words", "characters")
+MOST_WORD_BITS = 1 << 14  # 256 columns of 64 bits; PostgreSQL has room for 1,600 columns
 EPSILON = 1.0  # with a bucket size: rows twice as far as the threshold count as far
 
 
@@ -33,6 +35,9 @@ class Field:
     size: int = 0
     bits: int = 0
     sample: int = 0
+    false_drops: float = 0.0  # above 0: the field has a word signature of word_bits bits, word_marks a word
+    word_bits: int = 0
+    word_marks: int = 0
 
     def __post_init__(self) -> None:
         if not self.columns:
@@ -51,6 +56,13 @@ class Field:
             raise InvalidOption(f"a filter of {self.bits} bits is not possible: use a power of two from 64 to 65536")
         if self.sample & (self.sample - 1):
             raise InvalidOption(f"sample is {self.sample}, but must be a power of two")
+        if not 0 <= self.false_drops < 1:
+            raise InvalidOption(f"a false-drop rate of {self.false_drops} is not possible: use a number from 0 to 1")
+        if self.word_bits and (self.word_bits % 64 or self.word_bits > MOST_WORD_BITS):
+            raise InvalidOption(
+                f"a word signature of {self.word_bits} bits is not possible: use a multiple of 64, at most "
+                f"{MOST_WORD_BITS}"
+            )
 
     @property
     def name(self) -> str:
@@ -58,10 +70,16 @@ class Field:
 
     @property
     def resolved(self) -> bool:
-        return bool(self.unit and self.size and self.bits and self.sample)
+        signature = not self.false_drops or bool(self.word_bits and self.word_marks)
+        return bool(self.unit and self.size and self.bits and self.sample and signature)
 
     def plan(self) -> FieldPlan:
-        return FieldPlan(self.analyser(), self.weight, self.bits, self.sample)
+        return FieldPlan(self.analyser(), self.weight, self.bits, self.sample, self.signature)
+
+    @property
+    def signature(self) -> WordSignature | None:
+        """How the field's words are marked, if they are."""
+        return WordSignature(self.word_bits, self.word_marks) if self.word_bits else None
 
     def analyser(self) -> Analyser:
         return Analyser(normaliser=self.normaliser, unit=self.unit or "words", size=self.size)
@@ -101,6 +119,8 @@ class IndexOptions:
             raise InvalidOption("give both rows and keys, or neither to have them follow from threshold and recall")
         if self.inline and not self.triggers:
             raise InvalidOption("an inline index is kept by its triggers: leave out inline or allow triggers")
+        if self.inline and any(field.false_drops for field in self.fields):
+            raise InvalidOption("word signatures are not made in SQL: leave out inline or the signature")
 
     def _most_rows(self) -> int:
         """What the family allows; a name that is no family is refused by `with_plan`."""
@@ -160,6 +180,10 @@ class IndexOptions:
         data = asdict(self)
         if not self.inline:  # who signs does not change what is stored
             del data["inline"]
+        for field in data["fields"]:
+            if not field["false_drops"]:  # as it was before there were signatures
+                for name in ("false_drops", "word_bits", "word_marks"):
+                    del field[name]
         return json.dumps(data, ensure_ascii=False, sort_keys=True)
 
     @staticmethod

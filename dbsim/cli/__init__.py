@@ -15,9 +15,11 @@ COMMANDS = {
     "schema": ("upgrade", "downgrade", "sql", "init-migration"),
     "importing": ("import",),
     "indexes": ("create", "alter", "sync", "status", "check", "inline", "drop"),
-    "searching": ("search", "similar", "explain"),
+    "searching": ("search", "similar", "contains", "explain"),
     "duplicates": ("pairs", "duplicates"),
     "tuning": ("tune",),
+    "evaluating": ("evaluate",),
+    "sampling": ("sample", "overlap", "walk"),
 }
 
 

@@ -8,7 +8,8 @@ import click
 
 import dbsim.migrate
 from dbsim.cli.common import database_argument, index_argument, opened
-from dbsim.cli.indexes import index_options, table_option, take_fields
+from dbsim.cli.index_options import index_options, take_fields
+from dbsim.cli.indexes import table_option
 from dbsim.engines.registry import BACKENDS
 from dbsim.errors import SchemaOutdated
 from dbsim.options import IndexOptions

@@ -143,4 +143,27 @@ def lines(results: Results, index: Index) -> Iterator[str]:
         yield f"{hit.score:.3f}  {key:<{width}}  {shown if len(shown) <= room else shown[: room - 1] + '…'}"
 
 
-COMMANDS = (search, similar, explain)
+@click.command()
+@database_argument
+@index_argument
+@click.argument("words", nargs=-1)
+@click.option("--phrase", multiple=True, help="These words in a row; repeat it.")
+@click.option("--not", "none_of", multiple=True, help="Leave out rows with this word or phrase; repeat it.")
+@click.option("--where", help="SQL condition on the table, e.g. \"lang = 'de'\".")
+@click.option("--limit", type=int, help="Rows at most.  [default: all]")
+@json_option
+def contains(db: str, name: str, words: tuple[str, ...], as_json: bool, **options: Any) -> int:
+    """Keys of the rows with all WORDS and phrases, exactly; the index needs --signature.
+
+    Exit code 1: there are none.
+    """
+    found = opened(db).index(name).contains(*words, **options)
+    if as_json:
+        print_json(list(found))
+    else:
+        for key in found:
+            click.echo(json.dumps(key, ensure_ascii=False, default=str) if isinstance(key, dict) else key)
+    return 0 if found else 1
+
+
+COMMANDS = (contains, search, similar, explain)

@@ -15,6 +15,7 @@ from dbsim.hashing.families.registry import family_of
 from dbsim.hashing.family import Model
 from dbsim.hashing.fingerprint import fingerprints
 from dbsim.hashing.keys import Plan
+from dbsim.hashing.word_signatures import WordSignature, as_numbers
 from dbsim.text.features import Analyser, Features
 from dbsim.text.tokens import TokenHasher
 
@@ -29,6 +30,7 @@ class FieldPlan:
     weight: float
     bits: int
     sample: int = 1
+    words: WordSignature | None = None
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,7 @@ class Signatures:
     fingerprints: NDArray[np.int64]
     keys: NDArray[np.int64]
     filters: tuple[Filters, ...]
+    words: tuple[NDArray[np.int64], ...] = ()  # of fields with word signatures: documents × 64-bit words
 
     def __len__(self) -> int:
         return len(self.present)
@@ -61,6 +64,7 @@ class Signatures:
         if len(parts) == 1:
             return parts[0]
         columns = zip(*(part.filters for part in parts), strict=True)
+        words = zip(*(part.words for part in parts), strict=True)
         return Signatures(
             np.concatenate([part.present for part in parts]),
             np.concatenate([part.fingerprints for part in parts]),
@@ -69,6 +73,7 @@ class Signatures:
                 Filters(np.concatenate([f.bits for f in column]), np.concatenate([f.counts for f in column]))
                 for column in columns
             ),
+            tuple(np.concatenate(column) for column in words),
         )
 
 
@@ -142,7 +147,24 @@ class Signer:
             fingerprints([field.tokens for field in documents.fields], self._secret),
             self.family.keys(documents, self.plan, self.fitted),
             tuple(field.filters for field in documents.fields),
+            tuple(
+                self._words(plan, field)
+                for plan, field in zip(self.fields, documents.fields, strict=True)
+                if plan.words
+            ),
         )
+
+    def _words(self, plan: FieldPlan, field: FieldDocuments) -> NDArray[np.int64]:
+        """The signature of each document as signed 64-bit numbers, which both databases can AND."""
+        assert plan.words is not None
+        tokens = field.tokens if field.words else self._hasher.words(field.folded)
+        return as_numbers(plan.words.sign(tokens))
+
+    def mark(self, field: int, folded: bytes) -> NDArray[np.int64]:
+        """What the signature of a text with these words must have set, as signed 64-bit numbers."""
+        words = self.fields[field].words
+        assert words is not None
+        return as_numbers(words.question(self._hasher.words([folded]).hashes)[None, :]).reshape(-1)
 
 
 def _batches(texts: Sequence[Sequence[str]]) -> list[slice]:

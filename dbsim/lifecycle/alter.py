@@ -70,6 +70,8 @@ def changed(current: IndexOptions, given: dict[str, Any], common: dict[str, Any]
 
 def _changed(field: Field, common: dict[str, Any]) -> Field:
     """What follows from an option is chosen again: the filter's length from the unit, sampling from the length."""
-    follow = ("bits", "sample") if common.keys() & {"unit", "size", "normaliser"} else ("sample",)
+    follow = ["bits", "sample"] if common.keys() & {"unit", "size", "normaliser"} else ["sample"]
+    if "false_drops" in common:
+        follow += ["word_bits", "word_marks"]
     values: dict[str, Any] = dict.fromkeys(follow, 0) | common
     return replace(field, **values)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 from sqlalchemy import Connection, Engine, func, inspect, select
@@ -16,8 +17,9 @@ from dbsim.engines.source_rows import source_rows, texts
 from dbsim.engines.transactions import read, write
 from dbsim.errors import IndexExists, InvalidOption, UnknownName
 from dbsim.hashing.bloom import choose_size
+from dbsim.hashing.word_signatures import choose_signature
 from dbsim.lifecycle.statements import drop_statements, table_statements
-from dbsim.options import Field, IndexOptions
+from dbsim.options import MOST_WORD_BITS, Field, IndexOptions
 from dbsim.tables import catalogue
 from dbsim.tables.index_tables import IndexTables, queue_name, signatures_name
 from dbsim.tables.key_conditions import key_columns
@@ -169,4 +171,13 @@ def _resolve(field: Field, sample: Sequence[str]) -> Field:
     field = replace(field, size=field.size or 3)
     analyser = field.analyser()
     bits, step = choose_size(analyser.features(analyser.tokens(sample, hasher)).counts)
-    return replace(field, bits=field.bits or bits, sample=field.sample or (1 if field.bits else step))
+    field = replace(field, bits=field.bits or bits, sample=field.sample or (1 if field.bits else step))
+    return _with_signature(field, sample, hasher) if field.false_drops and not field.word_bits else field
+
+
+def _with_signature(field: Field, sample: Sequence[str], hasher: TokenHasher) -> Field:
+    """A word signature for the numbers of different words that these texts have."""
+    tokens = hasher.words(field.analyser().fold(sample))
+    different = [len(set(tokens.hashes[a:b].tolist())) for a, b in pairwise(tokens.offsets.tolist())]
+    chosen = choose_signature(np.array(different, np.int64), field.false_drops, MOST_WORD_BITS)
+    return replace(field, word_bits=chosen.bits, word_marks=chosen.per_word)

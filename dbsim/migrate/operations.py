@@ -162,7 +162,8 @@ def complete(options: IndexOptions, primary_key: PrimaryKey) -> IndexOptions:
     """The options when nothing in them needs a look at the table; otherwise an error that names what is missing."""
     missing = [] if primary_key else ['primary_key={"column": "TYPE"}']
     for field in options.fields:
-        missing += [f"{name} of {field.name}" for name in ("unit", "size", "bits") if not getattr(field, name)]
+        names = ("unit", "size", "bits", *(("word_bits", "word_marks") if field.false_drops else ()))
+        missing += [f"{name} of {field.name}" for name in names if not getattr(field, name)]
     if missing:
         raise _incomplete(options, missing)
     fields = tuple(replace(field, sample=field.sample or 1) for field in options.fields)

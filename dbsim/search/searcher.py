@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import BindParameter, Connection, Engine, Select, Subquery, bindparam, select
+from sqlalchemy import BindParameter, ColumnElement, Connection, Engine, Select, Subquery, bindparam, select
 from sqlalchemy.sql.visitors import replacement_traverse
 
 from dbsim.engines.backend import Backend
@@ -106,8 +106,15 @@ class SearchEngine:
             lookups = as_lookups(self.signer.family.spread(np.array([query.keys]), self.signer.plan)[0])
         return replace(query, lookups=lookups) if lookups else query
 
-    def search(self, query: Query | None, bounds: Bounds, where: Where, connection: Connection | None) -> Results:
-        return self._run(query, bounds, where, connection)
+    def search(
+        self,
+        query: Query | None,
+        bounds: Bounds,
+        where: Where,
+        connection: Connection | None,
+        marked: ColumnElement[bool] | None = None,
+    ) -> Results:
+        return self._run(query, bounds, where, connection, marked=marked)
 
     def similar(self, key: Key, bounds: Bounds, where: Where, connection: Connection | None) -> Results:
         with searching(self.engine, self.backend, connection) as own:
@@ -157,17 +164,21 @@ class SearchEngine:
             row = connection.execute(select(table).where(among(key_columns(table, self.tables), [key]))).first()
             if row is not None:
                 return self._stored_query(tuple(row)[width:])
-        for batch in self._source_texts(connection, [key]):
+        for batch in self.source_texts(connection, [key]):
             return self._queries(batch.columns, bounds.probes)[0]
         raise self._unknown(key)
 
     def texts(self, keys: Sequence[Key]) -> list[str | None]:
         """The joined text of rows of the source; None for one that is gone."""
-        found: dict[Key, str] = {}
+        return [None if row is None else "\n".join(row) for row in self.columns_of(keys)]
+
+    def columns_of(self, keys: Sequence[Key]) -> list[tuple[str, ...] | None]:
+        """The text of every field of rows of the source; None for one that is gone."""
+        found: dict[Key, tuple[str, ...]] = {}
         with searching(self.engine, self.backend) as own:
             for some in chunks(keys, self.backend.key_batch):
-                for batch in self._source_texts(own, some):
-                    found |= zip(batch.keys, map("\n".join, zip(*batch.columns, strict=True)), strict=True)
+                for batch in self.source_texts(own, some):
+                    found |= zip(batch.keys, zip(*batch.columns, strict=True), strict=True)
         return [found.get(key) for key in keys]
 
     def explain(self, a: Key, b: Key) -> Explanation:
@@ -181,7 +192,7 @@ class SearchEngine:
 
     def _row(self, connection: Connection, key: Key) -> tuple[Key, list[str]]:
         """The key as the table has it ("42" may have been asked for 42) and the text of every field."""
-        for batch in self._source_texts(connection, [key]):
+        for batch in self.source_texts(connection, [key]):
             return batch.keys[0], [column[0] for column in batch.columns]
         raise self._unknown(key)
 
@@ -189,7 +200,7 @@ class SearchEngine:
         shown = public_key(self.tables.key_names, key)
         return UnknownKey(f"table {self.tables.record.options.table!r} has no row with the key {shown!r}")
 
-    def _source_texts(self, connection: Connection, keys: Sequence[Key]) -> Iterator[Texts]:
+    def source_texts(self, connection: Connection, keys: Sequence[Key]) -> Iterator[Texts]:
         query = source_rows(self.backend, self.tables).where(among(key_columns(self.tables.source, self.tables), keys))
         return texts(connection, self.backend, self.tables, query, stream=False)
 
@@ -207,6 +218,7 @@ class SearchEngine:
         where: Where,
         connection: Connection | None,
         key: Key | None = None,
+        marked: ColumnElement[bool] | None = None,
     ) -> Results:
         if query is None:
             return Results()
@@ -214,11 +226,11 @@ class SearchEngine:
         shape: dict[str, Any] = {"without_key": key is not None, "width": query.width}
         with searching(self.engine, self.backend, connection) as own:
             complete = self._is_complete(own)
-            if where is None or isinstance(where, str):
+            if marked is None and (where is None or isinstance(where, str)):
                 compiled = self._compile((where, *shape.values()), lambda: self.statements.search(where, **shape))
                 rows = own.exec_driver_sql(compiled.sql, compiled.arguments(values)).all()
             else:
-                rows = own.execute(self.statements.search(where, **shape), values).all()
+                rows = own.execute(self.statements.search(where, **shape, marked=marked), values).all()
             best = [(tuple(row)[1:-1], row[-1]) for row in rows if row[-1] is not None and row[-1] >= bounds.estimate]
             return self._results(own, query, Found(best, rows[0][0] if rows else 0), bounds, complete)
 
@@ -251,7 +263,7 @@ class SearchEngine:
         question = [[text] for text in query.texts]
         exact: dict[Key, float] = {}
         for some in chunks([key for key, _ in hits], self.backend.key_batch):
-            for batch in self._source_texts(connection, some):
+            for batch in self.source_texts(connection, some):
                 exact |= zip(batch.keys, self.signer.similarity(question, batch.columns)[0].tolist(), strict=True)
         kept = [(key, exact[key]) for key, _ in hits if exact.get(key, -1.0) >= bounds.threshold]
         return sorted(kept, key=lambda hit: -hit[1])[: bounds.limit]

@@ -26,6 +26,8 @@ from dbsim.tables.catalogue import IndexRecord
 from dbsim.tables.names import identifier
 from dbsim.tables.types import filter_bits, moment
 
+MOST_COLUMNS = 32  # of a B-tree on PostgreSQL
+
 
 def signatures_name(index: str, generation: int) -> str:
     return identifier("dbsim", index) if generation == 1 else identifier("dbsim", index, f"g{generation}")
@@ -80,6 +82,13 @@ class IndexTables:
         return Table(signatures_name(self.record.name, self.record.generation), MetaData(), *columns)
 
     @cached_property
+    def words(self) -> Table:
+        """The same table, only what questions for words read: the key and the columns of the word signatures."""
+        names = [name for field in self.names.words for name in field]
+        columns = [*self._key_columns(primary_key=True), *(Column(name, BigInteger, nullable=False) for name in names)]
+        return Table(signatures_name(self.record.name, self.record.generation), MetaData(), *columns)
+
+    @cached_property
     def queue(self) -> Table:
         """dbsim_<index>_queue: append-only, one for all generations; a row without a key asks to compare everything.
 
@@ -101,6 +110,10 @@ class IndexTables:
         """B-trees on the fingerprint and every bucket key; built after the first filling."""
         table, names = self.signatures, self.names
         found = [Index(identifier(table.name, name), table.c[name]) for name in (names.fingerprint, *names.keys)]
+        words = list(self.words.c)[len(self.key_names) :]
+        if 0 < len(words) + len(self.key_names) <= MOST_COLUMNS and words:
+            # everything a question reads in one narrow B-tree, scanned instead of the wide rows
+            found.append(Index(identifier(table.name, "words"), *words, *list(self.words.c)[: len(self.key_names)]))
         return [CreateIndex(index, if_not_exists=True) for index in found]
 
     def _key_columns(self, *, primary_key: bool) -> list[Column[Any]]:
@@ -120,6 +133,7 @@ class ColumnNames:
     counts: tuple[str, ...]
     queued: str
     score: str  # of search results, not stored
+    words: tuple[tuple[str, ...], ...]  # of fields with a word signature
 
     @staticmethod
     def of(record: IndexRecord) -> ColumnNames:
@@ -132,6 +146,11 @@ class ColumnNames:
             counts=tuple(free(field.name, "count") for field in options.fields),
             queued=free("queued_at"),
             score=free("score"),
+            words=tuple(
+                tuple(free(field.name, f"w{number}") for number in range(field.word_bits // 64))
+                for field in options.fields
+                if field.word_bits
+            ),
         )
 
 

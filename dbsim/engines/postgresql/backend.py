@@ -324,13 +324,14 @@ class PostgreSQL(install.PostgreSQLInstall):
     def _insert_as_text(
         self, connection: Connection, tables: IndexTables, keys: Sequence[Key], rows: Signatures
     ) -> None:
-        names = [column.name for column in tables.signatures.columns]
+        table = self.stored_table(tables)
+        names = [column.name for column in table.columns]
         values = [
             [self.stored_bits(value) if isinstance(value, bytes) else value for value in row]
-            for row in rows.as_tuples()
+            for row in self.stored_values(rows)
         ]
         connection.execute(
-            insert(tables.signatures),
+            insert(table),
             [dict(zip(names, (*key, *row), strict=True)) for key, row in zip(keys, values, strict=True)],
         )
 

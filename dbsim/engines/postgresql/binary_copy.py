@@ -25,7 +25,7 @@ _NULL = -1
 
 def binary_rows(keys: Sequence[Sequence[bytes | None]], rows: Signatures) -> Iterator[bytes]:
     """The whole COPY stream; `keys` are the primary key's values in binary form."""
-    width = len(keys[0]) + 1 + rows.keys.shape[1] + 2 * len(rows.filters)
+    width = len(keys[0]) + 1 + rows.keys.shape[1] + 2 * len(rows.filters) + sum(part.shape[1] for part in rows.words)
     count = struct.pack(">h", width)
     tails = _tails(rows)
     yield HEADER
@@ -64,6 +64,7 @@ def _fill(rows: Signatures, chosen: NDArray[np.int64], pattern: NDArray[np.bool_
         bits["size"], bits["bits"] = width * 8, part.bits[chosen]
         columns.append((4 + width, "", bits) if there else (_NULL, "", None))
         columns.append((4, ">i4", part.counts[chosen]))
+    columns += [(8, ">i8", word[chosen]) for part in rows.words for word in part.T]
     fields: list[tuple[str, object]] = []
     for number, (_, kind, values) in enumerate(columns):
         fields.append((f"l{number}", ">i4"))

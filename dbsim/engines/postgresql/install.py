@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Table
+from sqlalchemy import Connection, Engine, MetaData, Table
 
 from dbsim.engines.execute import run
 from dbsim.engines.postgresql import signing_data as constants
@@ -31,6 +31,7 @@ from dbsim.tables.group_tables import GroupTables
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.names import literal, quote
 from dbsim.tables.source import Source
+from dbsim.tables.word_columns import word_columns, word_values
 
 # CREATE OR REPLACE of the same function or view in two transactions fails in one of them
 ONE_AT_A_TIME = "SELECT pg_advisory_xact_lock(hashtext('dbsim surface'))"
@@ -47,10 +48,13 @@ class PostgreSQLInstall:
     _home: Callable[[Connection], str]
 
     def stored_table(self, tables: IndexTables) -> Table:
-        return tables.signatures
+        table = tables.signatures.to_metadata(MetaData())
+        for column in word_columns(tables):
+            table.append_column(column)
+        return table
 
     def stored_values(self, rows: Signatures) -> list[tuple[Any, ...]]:
-        return list(rows.as_tuples())
+        return [(*row, *marks) for row, marks in zip(rows.as_tuples(), word_values(rows), strict=True)]
 
     def require_inline(self, connection: Connection, tables: IndexTables, source: Source) -> None:
         reason = why_not_in_sql(tables, encoding(connection))

@@ -19,6 +19,7 @@ from dbsim.resources import filled, sql
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.names import identifier, literal, quote
 from dbsim.tables.source import Source
+from dbsim.tables.word_columns import word_columns, word_values
 
 WORD = 64
 MOST_WORDS = 1024  # a table has at most 2,000 columns
@@ -67,10 +68,14 @@ class SQLiteSurface:
         table = tables.signatures.to_metadata(MetaData())
         for name in chain.from_iterable(word_names(tables)):
             table.append_column(Column(name, BigInteger))
+        for column in word_columns(tables):
+            table.append_column(column)
         return table
 
     def stored_values(self, rows: Signatures) -> list[tuple[Any, ...]]:
-        return [(*row, *words) for row, words in zip(rows.as_tuples(), words_of(rows.filters), strict=True)]
+        filters = words_of(rows.filters)
+        found = zip(rows.as_tuples(), filters, word_values(rows), strict=True)
+        return [(*row, *some, *marks) for row, some, marks in found]
 
     def require_inline(self, connection: Connection, tables: IndexTables, source: Source) -> None:
         raise InvalidOption("inline indexes need PostgreSQL, which can sign in SQL: on SQLite leave it queued and sync")

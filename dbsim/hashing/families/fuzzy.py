@@ -34,7 +34,7 @@ class Fuzzy(Family):
     """`classes` of combined prefixes (0: every prefix is a class of its own), `schemes` keys of `intervals` each.
 
     `expected` shares are those of english, of german, or of the table itself; `drop` leaves out first letters. The
-    setting of seed 002 is fuzzy:prefix=1:classes=0:drop=jquvwxyz:schemes=3, that of seed 000 fuzzy:classes=26.
+    setting of seed 002 is fuzzy:prefix=1:classes=0:drop=jquvwxyz, that of seed 000 fuzzy@1 (deviation=absolute).
     """
 
     prefix: int = 2
@@ -96,12 +96,12 @@ class Fuzzy(Family):
         return {"classes": classes.astype(np.int32), "masses": masses / masses.sum()}
 
     def keys(self, documents: Documents, plan: Plan, model: Model) -> Keys:
-        deviations = self._deviations(documents, model)
+        deviations = self.deviations(documents, model)
         return np.stack([self._combine(_interval(deviations, borders)) for borders in self.borders], axis=1)
 
     def probes(self, documents: Documents, plan: Plan, model: Model, count: int) -> Keys:
         """The neighbouring interval of the classes closest to a border."""
-        deviations = self._deviations(documents, model)
+        deviations = self.deviations(documents, model)
         found = []
         for borders in self.borders:
             distance = np.abs(deviations[:, :, None] - borders)
@@ -115,7 +115,7 @@ class Fuzzy(Family):
     def similarity(self, left: Documents, right: Documents, model: Model) -> Numbers:
         return cosine(*align(vectors(left, model), vectors(right, model)))
 
-    def _deviations(self, documents: Documents, model: Model) -> Numbers:
+    def deviations(self, documents: Documents, model: Model) -> Numbers:
         """documents × classes: share/expected - 1, or its absolute value; a text without words has share 0 of all."""
         classes, masses = model["classes"].astype(np.int64), model["masses"].astype(np.float64)
         shares, present = np.zeros((len(documents), len(masses))), np.zeros((len(documents), 1))

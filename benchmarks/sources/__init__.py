@@ -1,0 +1,1 @@
+"""The sources' experiments, run again: see README.md beside this file."""

@@ -1,0 +1,99 @@
+"""Superimposed coding (signature list; seed 000, §2.2.2): token hashes → documents × bits; words → bits to ask for.
+
+A document's signature is the OR of its words' signatures, each of t bits of m. A document with d different words holds
+a foreign word's signature with P = (1 - e^(-d·t/m))^t; for d words it is least at t = m·ln 2/d, where half of the bits
+are set and P = 2^-t.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dbsim.text.arithmetic import Hashes, high_lane, low_lane, scale
+from dbsim.text.tokens import Tokens
+
+LN2 = math.log(2.0)
+SMALLEST, LARGEST = 64, 1 << 16  # bits of a signature
+MOST_BITS = 32  # of a word
+
+
+@dataclass(frozen=True)
+class WordSignature:
+    """`bits` of a document's signature, of which a word sets `per_word` (some may coincide)."""
+
+    bits: int
+    per_word: int
+
+    def __post_init__(self) -> None:
+        if self.bits % 64 or not SMALLEST <= self.bits <= LARGEST:
+            raise ValueError(f"a signature of {self.bits} bits is not possible: use a multiple of 64 up to {LARGEST}")
+        if not 1 <= self.per_word <= MOST_BITS:
+            raise ValueError(f"a word sets 1 to {MOST_BITS} bits, not {self.per_word}")
+
+    def places(self, words: Hashes) -> NDArray[np.int64]:
+        """words × per_word: double hashing from the two halves of a token's hash."""
+        first, second = low_lane(words), high_lane(words)
+        steps = np.arange(self.per_word, dtype=np.uint64)
+        # both lanes have 31 bits, so the sum stays below 2⁶⁴ for any number of steps allowed
+        lanes = (first[:, None] + steps[None, :] * (second[:, None] | np.uint64(1))) & np.uint64((1 << 31) - 1)
+        return scale(lanes, self.bits).astype(np.int64)
+
+    def sign(self, tokens: Tokens) -> NDArray[np.uint8]:
+        """documents × bits/8, most significant bit first."""
+        documents = np.repeat(np.arange(len(tokens.counts)), tokens.counts)
+        found = np.zeros((len(tokens.counts), self.bits), np.uint8)
+        found[documents[:, None], self.places(tokens.hashes)] = 1
+        return np.packbits(found, axis=1)
+
+    def question(self, words: Hashes) -> NDArray[np.uint8]:
+        """bits/8: what a document that holds all these words must have set."""
+        found = np.zeros(self.bits, np.uint8)
+        found[self.places(words).reshape(-1)] = 1
+        return np.packbits(found)
+
+    def false_drops(self, words: NDArray[np.int64] | float) -> NDArray[np.float64]:
+        """P of a document of so many different words to hold a word it has not."""
+        return np.asarray((1.0 - np.exp(-np.asarray(words, float) * self.per_word / self.bits)) ** self.per_word)
+
+
+def as_numbers(signatures: NDArray[np.uint8]) -> NDArray[np.int64]:
+    """Documents × bits/64, signed: what a column of a table holds."""
+    return np.ascontiguousarray(signatures).view(">i8").astype(np.int64)
+
+
+def contained(question: NDArray[np.uint8], signatures: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """Which signatures have all bits of the question."""
+    return np.asarray(((signatures & question) == question).all(axis=1))
+
+
+def choose_signature(words: NDArray[np.int64], wanted: float, most: int = LARGEST) -> WordSignature:
+    """Bits and bits a word for a table whose documents have so many different words: the mean rate is `wanted`.
+
+    The formula's optimum holds for one length. Lengths vary, and long documents drop far more often than short ones
+    less often, so m grows from the optimum of the mean length until the mean of P over the lengths is low enough.
+    """
+    if not 0 < wanted < 1:
+        raise ValueError(f"a false-drop rate of {wanted} is not possible: use a number between 0 and 1")
+    lengths = words[words > 0]
+    if not len(lengths):
+        return WordSignature(SMALLEST, 1)
+    best = min(max(round(-math.log2(wanted)), 1), MOST_BITS)
+    bits = _whole(best * float(lengths.mean()) / LN2)
+    while bits < most:
+        found = min(_settings(bits, best), key=lambda one: float(one.false_drops(lengths).mean()))
+        if float(found.false_drops(lengths).mean()) <= wanted:
+            return found
+        bits = _whole(bits * 1.05)
+    return min(_settings(most, best), key=lambda one: float(one.false_drops(lengths).mean()))
+
+
+def _settings(bits: int, around: int) -> list[WordSignature]:
+    return [WordSignature(bits, count) for count in range(max(around - 3, 1), min(around + 3, MOST_BITS) + 1)]
+
+
+def _whole(bits: float) -> int:
+    return min(max(math.ceil(bits / 64) * 64, SMALLEST), LARGEST)
