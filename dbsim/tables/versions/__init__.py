@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Column, MetaData, PrimaryKeyConstraint, String, Table, delete, insert, inspect
 
 from dbsim.errors import InvalidOption
-from dbsim.tables.versions import v0001, v0002
+from dbsim.tables.versions import v0001, v0002, v0003
 
 if TYPE_CHECKING:
     from alembic.operations import Operations  # half a second: only migrations need it
 
-VERSIONS: dict[str, ModuleType] = {"0001": v0001, "0002": v0002}
+VERSIONS: dict[str, ModuleType] = {"0001": v0001, "0002": v0002, "0003": v0003}
 VERSION_TABLE = "dbsim_version"
 BASE = "base"
 
