@@ -6,6 +6,7 @@ run with the caller's rights, except the one that needs the secret. Neither depe
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -37,9 +38,11 @@ def shared_statements(home: str) -> list[str]:
     """The type and the functions that all indexes use, and every family that can sign in SQL."""
     rest = [name for name in sql_names("postgresql", "shared") if name != FIELD_TYPE]
     names = {"home": home, "mix_1": int(MIX_1), "mix_2": int(MIX_2)}
-    return [
+    texts = (
         filled(sql("postgresql", name), names) for name in (FIELD_TYPE, *rest, *sql_names("postgresql", "families"))
-    ]
+    )
+    # one at a time: asyncpg prepares everything, and what is prepared is one statement
+    return [statement for text in texts for statement in re.split(r";\n(?=CREATE )", text)]
 
 
 def shared_functions() -> list[str]:
