@@ -49,7 +49,7 @@ def install(url: str, door: str) -> None:
     elif door == "op":
         engine = sa.create_engine(driver(url))
         with engine.begin() as connection:
-            dbsim.migrate.upgrade(operations(connection), to="0002")
+            dbsim.migrate.upgrade(operations(connection), to="0003")
         engine.dispose()
     elif door == "sql":
         apply_script(url, dbsim.migrate.sql(kind))
@@ -76,7 +76,7 @@ def test_every_door_gives_the_same(opened: dbsim.Database, url: str, door: str) 
     assert dump(url) == empty
     install(url, door)
     assert dump(url) == fresh
-    apply_script(url, dbsim.migrate.sql(make_url(url).get_backend_name(), since="0002", to="base"))
+    apply_script(url, dbsim.migrate.sql(make_url(url).get_backend_name(), since="0003", to="base"))
     assert dump(url) == empty
 
 
@@ -153,7 +153,7 @@ def test_a_newer_database_is_left_alone(opened: dbsim.Database) -> None:
     opened.upgrade()
     with opened.engine.begin() as connection:
         connection.execute(text("UPDATE dbsim_version SET version_num = '0007'"))
-        dbsim.migrate.upgrade(operations(connection), to="0002")
+        dbsim.migrate.upgrade(operations(connection), to="0003")
     with pytest.raises(SchemaOutdated, match="newer than this dbsim"):
         dbsim.migrate.check(opened.engine)
     with pytest.raises(SchemaOutdated, match="install the dbsim that made them"):
