@@ -421,8 +421,8 @@ def run_migration(engine: Engine, code: str, function: str) -> None:
 def test_a_schema_of_another_version(database: dbsim.Database, shell: Command) -> None:
     url = shell_url(database)
     for version, sentence_ in {
-        "0000": "the database has dbsim's tables in version 0000, not 0002: run `dbsim upgrade",
-        "9999": "dbsim's tables are of version 9999, newer than this dbsim (0002): install the newer dbsim",
+        "0000": "the database has dbsim's tables in version 0000, not 0003: run `dbsim upgrade",
+        "9999": "dbsim's tables are of version 9999, newer than this dbsim (0003): install the newer dbsim",
     }.items():
         execute(database.engine, f"UPDATE dbsim_version SET version_num = '{version}'")
         with pytest.raises(SchemaOutdated, match=re.escape(sentence_)):
