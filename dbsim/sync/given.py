@@ -9,7 +9,6 @@ from sqlalchemy import Connection
 
 from dbsim.engines.backend import Backend
 from dbsim.engines.stored_keys import stored_keys
-from dbsim.engines.transactions import searching, write
 from dbsim.sync import models
 from dbsim.sync.presign import Rehearsal
 from dbsim.sync.refresh import refresh
@@ -20,8 +19,8 @@ from dbsim.tables.source import Key
 def refresh_given(worker: Worker, keys: Sequence[Key], connection: Connection | None) -> int:
     """Every generation gets them, so that each is as fresh as the one that is searched."""
     if connection is None or _autocommits(connection):
-        return write(worker.engine, worker.backend, lambda own: _refresh(worker, own, keys))
-    with searching(worker.engine, worker.backend, connection) as own, _undisturbed(worker.backend, own):
+        return worker.write(lambda own: _refresh(worker, own, keys))
+    with worker.context.searching(connection) as own, _undisturbed(worker.backend, own):
         return _refresh(worker, own, keys)
 
 
@@ -29,7 +28,7 @@ def _refresh(worker: Worker, connection: Connection, keys: Sequence[Key]) -> int
     if worker.tables.record.options.inline:
         return 0
     wanted = list(dict.fromkeys(stored_keys(connection, worker.backend, worker.tables, keys)))
-    for tables, signer in worker.generations(connection):
+    for tables, signer in worker.all(connection):
         models.current(connection, tables, signer)
         if signer.model is not None:  # before that nothing is stored, and the filling will read all rows
             refresh(connection, worker.backend, tables, Rehearsal(signer), wanted)

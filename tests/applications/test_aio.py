@@ -138,7 +138,6 @@ def test_no_verb_is_forgotten() -> None:
     own = {name for name, _ in inspect.getmembers(dbsim.Index, inspect.isfunction) if not name.startswith("_")}
     not_verbs = {
         "key",  # pure
-        "worker",  # for dbsim's own stages
         "kept",  # of `resolve`, for reports
         "overlap",  # of two databases
         "walk",  # a loop of questions for research
