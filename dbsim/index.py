@@ -80,6 +80,11 @@ class Index(Measuring):
         return self._tables.record.options
 
     @property
+    def secret(self) -> bytes:
+        """With the options it makes `dbsim.bulk` and `dbsim.spark` find the very groups of this index; keep it so."""
+        return self._tables.record.secret
+
+    @property
     def key_names(self) -> list[str]:
         """The primary key's columns."""
         return self._tables.key_names

@@ -20,6 +20,7 @@ COMMANDS = {
     "tuning": ("tune",),
     "evaluating": ("evaluate",),
     "sampling": ("sample", "overlap", "walk"),
+    "bulk": ("bulk",),
 }
 
 
