@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -143,13 +144,11 @@ def _options(
 
 
 def _module() -> ModuleType:
+    """Loaded for these commands only: pyarrow is an extra."""
     try:
-        import pyarrow  # noqa: F401
+        return importlib.import_module("dbsim.bulk")
     except ImportError as error:
         raise DbsimError("bulk needs pyarrow: install it with `pip install 'dbsim[bulk]'`") from error
-    from dbsim import bulk
-
-    return bulk
 
 
 def _show(found: Any, out: Path | None, as_json: bool, summary: str) -> int:
