@@ -11,14 +11,17 @@ import numpy as np
 from dbsim.hashing.bloom import choose_size
 from dbsim.hashing.word_signatures import choose_signature
 from dbsim.options import MOST_WORD_BITS, Field
+from dbsim.text.normalisers.choose import choose_normaliser
 from dbsim.text.tokens import TokenHasher
 
 SHORT = 12  # words: in shorter texts one changed word spoils most 3-word shingles, so characters are compared
 
 
 def resolve(field: Field, sample: Sequence[str]) -> Field:
-    """Unit, size, bits and sampling that suit these texts."""
+    """Normaliser, unit, size, bits and sampling that suit these texts."""
     hasher = TokenHasher(b"")
+    if not field.normaliser:
+        field = replace(field, normaliser=choose_normaliser(sample)[0])
     if field.unit is None:
         words = replace(field, unit="words", size=1).analyser().tokens(sample, hasher).counts
         short = len(words) > 0 and float(np.median(words)) < SHORT

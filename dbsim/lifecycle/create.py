@@ -21,7 +21,7 @@ from dbsim.tables import catalogue
 from dbsim.tables.index_tables import IndexTables, queue_name, signatures_name
 from dbsim.tables.key_conditions import key_columns
 from dbsim.tables.source import PrimaryKey, Source
-from dbsim.text.normalise import UNICODE_VERSION
+from dbsim.text.normalisers.unicode_table import UNICODE_VERSION
 
 SAMPLE = 500  # rows from each end of the table
 
