@@ -15,6 +15,7 @@ from dbsim.engines.execute import run
 from dbsim.engines.transactions import read, write
 from dbsim.errors import StatementRejected
 from dbsim.hashing.signer import Signer
+from dbsim.lifecycle import decisions
 from dbsim.lifecycle import groups as stored_groups
 from dbsim.lifecycle.create import show
 from dbsim.lifecycle.retire import retire
@@ -85,6 +86,7 @@ class Worker:
         if compare or markers or not triggers:
             report.compared, report.repaired = self.reconcile()
             write(self.engine, self.backend, lambda c: self.backend.remove_markers(c, self.tables, markers))
+        self.complete_decisions()
         self.tidy()
         return report
 
@@ -206,6 +208,8 @@ class Worker:
         if record is None or record is found[0] or not record.ready:
             return False
         catalogue.switch(connection, found[0], record, int(time.time()))
+        if decisions.exist(connection, self.backend, self.tables):
+            decisions.carry_over(connection, IndexTables(found[0]), IndexTables(record))
         searched = IndexTables(catalogue.load(connection, self._name))
         stored_groups.drop(connection, GroupTables(searched))  # they hold the old generation's keys
         show(connection, self.backend, searched)
@@ -271,6 +275,16 @@ class Worker:
                 rehearsal = (rehearsals or {}).get(tables.record.generation) or Rehearsal(signer)
                 refresh(connection, self.backend, tables, rehearsal, keys)
         return len(keys)
+
+    def complete_decisions(self) -> None:
+        """Those written from SQL are of the texts that are indexed now."""
+
+        def wanted(connection: Connection) -> bool:
+            there = decisions.exist(connection, self.backend, self.tables)
+            return there and decisions.incomplete(connection, self.tables)
+
+        if read(self.engine, self.backend, wanted):
+            write(self.engine, self.backend, lambda c: decisions.complete(c, self.tables))
 
     # ── comparison ──
     def reconcile(self) -> tuple[int, int]:
