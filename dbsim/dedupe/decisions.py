@@ -7,17 +7,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Select, and_, delete, func, insert, or_, select, tuple_
+from sqlalchemy import Connection, Select, and_, delete, func, insert, or_, select, tuple_
 
-from dbsim.engines.backend import Backend
-from dbsim.engines.execute import TableHook
-from dbsim.engines.transactions import read, write
+from dbsim.context import Stage
 from dbsim.errors import Contradiction, InvalidOption, UnknownKey, suggest
 from dbsim.lifecycle import decisions as stored_decisions
 from dbsim.lifecycle.create import show
 from dbsim.tables import catalogue
 from dbsim.tables.decision_tables import DIFFERENT, LONGEST, SAME, UNSURE, VERDICTS, DecisionTables
-from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.key_conditions import among, key_columns
 from dbsim.tables.source import Key, public_key
 
@@ -41,14 +38,9 @@ class Decision:
         return dict(self.__dict__)
 
 
-@dataclass(frozen=True)
-class Book:
+@dataclass
+class Book(Stage):
     """The decisions of one index."""
-
-    engine: Engine
-    backend: Backend
-    tables: IndexTables
-    after_create_table: TableHook | None = None
 
     @cached_property
     def decided(self) -> DecisionTables:
@@ -73,7 +65,7 @@ class Book:
             found = self._select().where(self._pair(first, second))
             return self._decision(tuple(own.execute(found).one()))
 
-        return write(self.engine, self.backend, work) if connection is None else work(connection)
+        return self.write(work) if connection is None else work(connection)
 
     def undecide(self, a: Key, b: Key, connection: Connection | None) -> bool:
         """Whether there was a decision to take back."""
@@ -83,13 +75,13 @@ class Book:
                 return False
             return self._remove(own, a, b) > 0
 
-        return write(self.engine, self.backend, work) if connection is None else work(connection)
+        return self.write(work) if connection is None else work(connection)
 
     def _prepare(self, connection: Connection) -> None:
         """One decides at a time, so that no two decisions contradict each other."""
         catalogue.generations(connection, self.tables.record.name, lock=True)
         if not stored_decisions.exist(connection, self.backend, self.tables):
-            stored_decisions.create(connection, self.backend, self.tables, self.after_create_table)
+            stored_decisions.create(connection, self.backend, self.tables, self.context.after_create_table)
             show(connection, self.backend, self.tables)  # views of an index made before there were decisions
 
     def _rows(self, connection: Connection, a: Key, b: Key) -> list[tuple[Key, int]]:
@@ -165,7 +157,7 @@ class Book:
     def __iter__(self) -> Iterator[Decision]:
         """All of them in key order, a page at a time."""
         last: Key | None = None
-        while page := read(self.engine, self.backend, lambda c: self.page(c, last)):  # noqa: B023
+        while page := self.read(lambda c: self.page(c, last)):  # noqa: B023
             for key, decision in page:
                 last = key
                 yield decision

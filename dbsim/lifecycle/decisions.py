@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlalchemy import Connection, ScalarSelect, and_, case, delete, exists, not_, or_, select, update
+from sqlalchemy import ColumnElement, Connection, ScalarSelect, and_, case, delete, exists, not_, or_, select, update
 from sqlalchemy.schema import CreateTable
 
 from dbsim.engines.backend import Backend
@@ -41,19 +41,28 @@ def forget(connection: Connection, tables: IndexTables, keys: Sequence[Key]) -> 
 
 def complete(connection: Connection, tables: IndexTables) -> None:
     """What was written from SQL gets the fingerprints of the rows as they are now; without its rows it goes."""
-    decided, stored = DecisionTables(tables), tables.signatures
+    decided = DecisionTables(tables)
     table = decided.decisions
-    new = or_(table.c.fingerprint_a.is_(None), table.c.fingerprint_b.is_(None))
-    there = [exists(select(stored.c[tables.key_names[0]]).where(decided.row(side, stored))) for side in (0, 1)]
-    connection.execute(delete(table).where(new, not_(and_(*there))))
+    connection.execute(delete(table).where(_orphaned(decided)))
     for side, column in enumerate((table.c.fingerprint_a, table.c.fingerprint_b)):
         connection.execute(update(table).where(column.is_(None)).values({column: _now(decided, side, tables)}))
 
 
-def incomplete(connection: Connection, tables: IndexTables) -> bool:
-    table = DecisionTables(tables).decisions
-    new = or_(table.c.fingerprint_a.is_(None), table.c.fingerprint_b.is_(None))
-    return connection.execute(select(table.c.verdict).where(new).limit(1)).first() is not None
+def incomplete(connection: Connection, backend: Backend, tables: IndexTables) -> bool:
+    """Whether `complete` has something to do."""
+    if not exist(connection, backend, tables):
+        return False
+    decided = DecisionTables(tables)
+    table = decided.decisions
+    work = [table.c.fingerprint_a.is_(None), table.c.fingerprint_b.is_(None), _orphaned(decided)]
+    return connection.execute(select(table.c.verdict).where(or_(*work)).limit(1)).first() is not None
+
+
+def _orphaned(decided: DecisionTables) -> ColumnElement[bool]:
+    """A row of it is gone, perhaps without a worker: an inline index's triggers know nothing of decisions."""
+    stored = decided.tables.signatures
+    rows = (select(stored.c[decided.tables.key_names[0]]).where(decided.row(side, stored)) for side in (0, 1))
+    return not_(and_(*(exists(row.correlate(decided.decisions)) for row in rows)))
 
 
 def carry_over(connection: Connection, old: IndexTables, new: IndexTables) -> None:
