@@ -25,7 +25,8 @@ from dbsim.tables.decision_tables import decisions_name
 from dbsim.tables.index_tables import IndexTables, queue_name, signatures_name
 from dbsim.tables.key_conditions import key_columns
 from dbsim.tables.source import PrimaryKey, Source
-from dbsim.text.normalise import UNICODE_VERSION
+from dbsim.text.normalisers.choose import choose_normaliser
+from dbsim.text.normalisers.unicode_table import UNICODE_VERSION
 from dbsim.text.tokens import TokenHasher
 
 SAMPLE = 500  # rows from each end of the table
@@ -163,8 +164,10 @@ def _sample(connection: Connection, backend: Backend, tables: IndexTables) -> li
 
 
 def _resolve(field: Field, sample: Sequence[str]) -> Field:
-    """Unit, size, bits and sampling that suit these texts."""
+    """Normaliser, unit, size, bits and sampling that suit these texts."""
     hasher = TokenHasher(b"")
+    if not field.normaliser:
+        field = replace(field, normaliser=choose_normaliser(sample)[0])
     if field.unit is None:
         words = replace(field, unit="words", size=1).analyser().tokens(sample, hasher).counts
         short = len(words) > 0 and float(np.median(words)) < SHORT
