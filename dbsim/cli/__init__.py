@@ -17,6 +17,7 @@ COMMANDS = {
     "indexes": ("create", "alter", "sync", "status", "check", "inline", "drop"),
     "searching": ("search", "similar", "contains", "explain"),
     "duplicates": ("pairs", "duplicates"),
+    "deciding": ("decide", "decisions"),
     "tuning": ("tune",),
     "evaluating": ("evaluate",),
     "sampling": ("sample", "overlap", "walk"),

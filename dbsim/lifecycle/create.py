@@ -18,6 +18,7 @@ from dbsim.errors import IndexExists, InvalidOption, UnknownName
 from dbsim.lifecycle.statements import drop_statements, table_statements
 from dbsim.options import IndexOptions
 from dbsim.tables import catalogue
+from dbsim.tables.decision_tables import decisions_name
 from dbsim.tables.index_tables import IndexTables, queue_name, signatures_name
 from dbsim.tables.key_conditions import key_columns
 from dbsim.tables.source import PrimaryKey, Source
@@ -108,7 +109,7 @@ def find_source(connection: Connection, backend: Backend, table: str, schema: st
 
 def require_free(connection: Connection, name: str) -> None:
     """A table of the application's that has the name of one of the index's is neither used nor replaced."""
-    for table in (signatures_name(name, 1), queue_name(name)):
+    for table in (signatures_name(name, 1), queue_name(name), decisions_name(name)):
         if inspect(connection).has_table(table):
             raise InvalidOption(f"there is a table {table!r} already: choose another name for the index")
 
