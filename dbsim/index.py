@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import Connection, Subquery
 
 from dbsim.context import DatabaseContext
+from dbsim.dedupe.decisions import Book, Decision
 from dbsim.dedupe.keep import Ranking
 from dbsim.dedupe.kernels.buckets import Limits
 from dbsim.dedupe.options import GroupOptions, PairOptions
@@ -71,6 +72,11 @@ class Index(Measuring):
     @property
     def options(self) -> IndexOptions:
         return self._tables.record.options
+
+    @property
+    def secret(self) -> bytes:
+        """With the options it makes `dbsim.bulk` and `dbsim.spark` find the very groups of this index; keep it so."""
+        return self._tables.record.secret
 
     @property
     def key_names(self) -> list[str]:
@@ -340,6 +346,35 @@ class Index(Measuring):
     def kept(self, groups: Sequence[int], *, keep: str = "first") -> set[Key]:
         """The keys, as tuples, of the rows that stay of some stored groups."""
         return self._context.read(lambda c: self._ranking(keep).kept(c, groups))
+
+    # ── decisions ──
+    def decide(
+        self, a: Any, b: Any, verdict: str, *, who: str = "", note: str = "", connection: Connection | None = None
+    ) -> Decision:
+        """Say of two rows that they are the "same", "different", or that you are "unsure"; kept in the database.
+
+        Groups have rows that are the same together, also below the threshold, and different ones never, also not
+        through a third row. When the text of a row changes, the decision is outdated and asked again.
+        """
+        one, two = self.key(a), self.key(b)
+        score = self._current.ask(lambda search: search.explain(one, two)).exact
+        return self._book().decide(one, two, verdict, who, note, score, connection)
+
+    def undecide(self, a: Any, b: Any, *, connection: Connection | None = None) -> bool:
+        """Take the decision about two rows back; whether there was one."""
+        return self._book().undecide(self.key(a), self.key(b), connection)
+
+    def decisions(self) -> Iterator[Decision]:
+        """Everything that was decided, in key order, read a page at a time."""
+        return iter(self._book())
+
+    def labelled_pairs(self) -> Iterator[tuple[Decision, list[float | None]]]:
+        """Every decision with the exact similarity of each field as the texts are now: data to fit and judge with."""
+        for decision in self.decisions():
+            yield decision, [field.exact for field in self.explain(decision.a, decision.b).fields]
+
+    def _book(self) -> Book:
+        return Book(self._current.look().context)
 
     def _ranking(self, keep: str) -> Ranking:
         return Ranking(self._deduplication(quiet).place, keep)
