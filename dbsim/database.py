@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Engine
+from sqlalchemy import Connection, Engine
 
 from dbsim.context import DatabaseContext
 from dbsim.engines.execute import TableHook
@@ -19,6 +19,7 @@ from dbsim.index import Index
 from dbsim.lifecycle import schema as own_schema
 from dbsim.lifecycle.alter import alter, changed
 from dbsim.lifecycle.create import create, drop
+from dbsim.lifecycle.rename import rename, renames_of
 from dbsim.options import Field, IndexOptions, asked_normaliser, fields_from, require_positive
 from dbsim.progress import Progress
 from dbsim.tables import catalogue
@@ -154,6 +155,20 @@ class Database:
             given["fields"] = fields_from(columns, fields, **common)
         alter(self.engine, self._backend, changed(current, given, common), self._context.after_create_table)
         return self.index(name)
+
+    def rename(self, name: str, renames: Mapping[str, str]) -> bool:
+        """Tell an index what its table or columns are called now: {"body": "content"}, {"articles": "posts"}.
+
+        Nothing is signed again. False when the index knows these names already.
+        """
+        self._require_schema()
+
+        def work(connection: Connection) -> bool:
+            record = catalogue.load(connection, name)
+            asked = renames_of(record.options, record.primary_key, renames)
+            return rename(connection, self._backend, name, asked)
+
+        return self._context.write(work)
 
     def index(self, name: str) -> Index:
         """An existing index."""

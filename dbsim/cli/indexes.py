@@ -46,8 +46,15 @@ def create(db: str, name: str, table: str, columns: tuple[str, ...], no_triggers
 @index_argument
 @index_options(required=False)
 @click.option("--cancel", is_flag=True, help="Give up a change that is under way.")
-def alter(db: str, name: str, columns: tuple[str, ...], cancel: bool, **options: Any) -> None:
+@click.option("--rename", "renames", multiple=True, metavar="OLD=NEW", help="A column or the table has a new name.")
+def alter(db: str, name: str, columns: tuple[str, ...], cancel: bool, renames: tuple[str, ...], **options: Any) -> None:
     """Change an index's options; searches go on with the old ones until `dbsim sync` has built the new."""
+    if renames:
+        if cancel or columns or any(value is not None for value in options.values()):
+            raise InvalidOption("give --rename alone: nothing is built anew for it")
+        changed = opened(db).rename(name, dict(_renamed(pair) for pair in renames))
+        click.echo(f"index {name!r} follows {', '.join(renames)}" if changed else f"index {name!r} stays as it is")
+        return
     if cancel == bool(columns or any(value is not None for value in options.values())):
         raise InvalidOption("name the options to change, or --cancel to give up a change under way")
     if columns:
@@ -59,6 +66,13 @@ def alter(db: str, name: str, columns: tuple[str, ...], cancel: bool, **options:
         return
     click.echo(f"index {name!r} will be changed to generation {change['generation']}: {'; '.join(change['options'])}")
     click.echo(f"next: dbsim sync {db} {name}")
+
+
+def _renamed(pair: str) -> tuple[str, str]:
+    old, equals, new = pair.partition("=")
+    if not (old and equals and new):
+        raise InvalidOption(f"write --rename OLD=NEW, not {pair!r}")
+    return old, new
 
 
 @click.command()

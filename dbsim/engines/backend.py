@@ -63,6 +63,9 @@ class Backend(Protocol):
         PostgreSQL waits for the table's lock only briefly, then again.
         """
 
+    def require_key(self, tables: IndexTables) -> list[str]:
+        """Statements that fail when the key's types are not those of the table."""
+
     def drop_triggers(self, name: str) -> list[str]:
         """Statements that remove those of an index that are there."""
 
@@ -105,6 +108,12 @@ class Backend(Protocol):
 
     def drop_shared(self) -> list[str]:
         """Statements that remove what all indexes share."""
+
+    def granted(self, connection: Connection, tables: IndexTables) -> list[str]:
+        """Roles that may search this index from SQL."""
+
+    def grant_again(self, connection: Connection, tables: IndexTables, roles: Sequence[str]) -> None:
+        """After its views and functions were made anew."""
 
     def missing_surface(self, connection: Connection, tables: IndexTables) -> list[str]:
         """Names of views and functions that should exist and do not."""

@@ -26,7 +26,8 @@ def create_statements(backend: Backend, record: IndexRecord, after_create_table:
     Views and functions for SQL come with the first `sync`: they need to see the database.
     """
     triggers = backend.create_triggers(IndexTables(record)) if record.options.triggers else []
-    return [*table_statements(backend, record, after_create_table), *triggers]
+    key = backend.require_key(IndexTables(record))
+    return [*table_statements(backend, record, after_create_table), *key, *triggers]
 
 
 def table_statements(backend: Backend, record: IndexRecord, after_create_table: TableHook | None = None) -> list[str]:
@@ -78,6 +79,11 @@ def drop_groups(name: str) -> list[str]:
     """Stored pairs and groups, and the view of them."""
     *tables, view = (identifier("dbsim", name, suffix) for suffix in SUFFIXES)
     return [f"DROP VIEW IF EXISTS {quote(view)}", *(drop_table(table) for table in tables)]
+
+
+def drop_groups_view(name: str) -> list[str]:
+    """Only the view."""
+    return [f"DROP VIEW IF EXISTS {quote(identifier('dbsim', name, SUFFIXES[-1]))}"]
 
 
 def drop_table(name: str) -> str:

@@ -9,11 +9,11 @@ from sqlalchemy import Connection, func, select
 
 from dbsim.engines.backend import Backend
 from dbsim.lifecycle import groups as stored_groups
+from dbsim.lifecycle.fit import source_problem
 from dbsim.tables import catalogue, group_state
 from dbsim.tables.catalogue import target
 from dbsim.tables.group_tables import GroupTables
 from dbsim.tables.index_tables import IndexTables
-from dbsim.tables.source import Source
 
 SATURATED = 0.8  # share of set bits beyond which scores become coarse
 
@@ -72,7 +72,7 @@ def status(connection: Connection, backend: Backend, tables: IndexTables, descri
     source = backend.describe(connection, options.table, options.schema)
     rows = _count_rows(connection, tables) if source is not None else 0
     problems = _problems(connection, backend, tables, fill)
-    if (problem := source_problem(backend, tables, source)) is not None:
+    if (problem := source_problem(connection, backend, tables, source)) is not None:
         problems.append(problem)
     return Status(
         index=record.name,
@@ -111,21 +111,6 @@ def _change(
         "rows": rows,
         "options": old.options.changes(new.options) or ["learned again"],
     }
-
-
-def source_problem(backend: Backend, tables: IndexTables, source: Source | None) -> str | None:
-    """How the host's table has changed so that the index can no longer follow it."""
-    options, key = tables.record.options, tables.record.primary_key
-    if source is None:
-        return "the table is gone: rename it back, or drop the index and create it again"
-    gone = [name for name in dict.fromkeys((*tables.key_names, *options.columns)) if name not in source.columns]
-    if gone:
-        return f"column {', '.join(map(repr, gone))} is gone: rename it back, or drop the index and create it again"
-    names = [name for name, _ in source.primary_key]
-    if names != tables.key_names or (backend.typed_keys and source.primary_key != key):
-        now, before = (", ".join(" ".join(part).strip() for part in parts) for parts in (source.primary_key, key))
-        return f"the primary key was {before} and is now {now}: drop the index and create it again"
-    return None
 
 
 def _count_rows(connection: Connection, tables: IndexTables) -> int:

@@ -271,6 +271,21 @@ def set_schema(connection: Connection, found: list[IndexRecord], schema: str | N
             connection.execute(update(beside).where(*mine).values(options=text))
 
 
+def set_renamed(connection: Connection, records: list[IndexRecord]) -> None:
+    """All generations of an index whose table, schema, columns or key have other names or types now."""
+    beside = generation_table
+    for record in records:
+        options = record.options
+        if record.searched:
+            set_primary_key(connection, record.name, record.primary_key)
+            values = {"source_schema": options.schema, "source_table": options.table, "stamp": secrets.token_hex(16)}
+            own = update(index_table).where(index_table.c.name == record.name)
+            connection.execute(own.values(options=options.to_json(), **values))
+        else:
+            mine = (beside.c.index_name == record.name, beside.c.generation == record.generation)
+            connection.execute(update(beside).where(*mine).values(options=options.to_json()))
+
+
 def set_primary_key(connection: Connection, name: str, primary_key: tuple[tuple[str, str], ...]) -> None:
     text = json.dumps(primary_key, ensure_ascii=False)
     connection.execute(update(index_table).where(index_table.c.name == name).values(primary_key=text))

@@ -38,7 +38,7 @@ from dbsim.engines.execute import ask
 from dbsim.engines.pause import pause
 from dbsim.engines.postgresql import drivers, install
 from dbsim.engines.postgresql.binary_copy import binary_rows, copied_signatures
-from dbsim.engines.postgresql.triggers import channel, create_triggers, drop_triggers, events, parts
+from dbsim.engines.postgresql.triggers import channel, create_triggers, drop_triggers, events, parts, require_key
 from dbsim.engines.signature_rows import signature_pages
 from dbsim.errors import DatabaseUnavailable, DbsimError, InvalidOption, StatementRejected
 from dbsim.hashing.bloom import ROUNDING
@@ -147,6 +147,9 @@ class PostgreSQL(install.PostgreSQLInstall):
             return create_triggers(tables)
         assert connection is not None
         return create_triggers(tables, install.inline_function(self.surface(connection, tables), parts(tables)))
+
+    def require_key(self, tables: IndexTables) -> list[str]:
+        return require_key(tables)
 
     def drop_triggers(self, name: str) -> list[str]:
         return drop_triggers(name)

@@ -24,7 +24,7 @@ from dbsim.engines.postgresql.views import (
     source_text,
     why_not_in_sql,
 )
-from dbsim.engines.views import STATUS, union
+from dbsim.engines.views import PAIRS, STATUS, Surface, union
 from dbsim.errors import DatabaseUnavailable, InvalidOption
 from dbsim.hashing.signer import Signatures
 from dbsim.resources import filled, sql
@@ -77,6 +77,22 @@ class PostgreSQLInstall:
     def drop_shared(self) -> list[str]:
         return drop_shared()
 
+    def granted(self, connection: Connection, tables: IndexTables) -> list[str]:
+        view = literal_name(self._home(connection), tables)
+        rows = ask(
+            connection,
+            "SELECT DISTINCT acl.grantee::regrole::text FROM pg_class c, aclexplode(c.relacl) AS acl "
+            "WHERE c.oid = to_regclass(:view) AND acl.privilege_type = 'SELECT' "
+            "AND acl.grantee NOT IN (c.relowner, 0)",
+            view=view,
+        )
+        return list(rows.scalars())
+
+    def grant_again(self, connection: Connection, tables: IndexTables, roles: Sequence[str]) -> None:
+        surface = self.surface(connection, tables)
+        if why_not_in_sql(tables, encoding(connection)) is None:
+            run(connection, [f"SELECT {surface.function('grant')}({literal(role)}::regrole)" for role in roles])
+
     def missing_surface(self, connection: Connection, tables: IndexTables) -> list[str]:
         return missing_objects(connection, self.surface(connection, tables))
 
@@ -89,6 +105,11 @@ class PostgreSQLInstall:
 
     def surface(self, connection: Connection, tables: IndexTables) -> PostgreSQLSurface:
         return PostgreSQLSurface(tables, quote(self._home(connection)), self.jaccard)
+
+
+def literal_name(home: str, tables: IndexTables) -> str:
+    """The view of pairs, which remembers who was granted the index."""
+    return quote(home, Surface(tables).name(PAIRS))
 
 
 def encoding(connection: Connection) -> str:

@@ -71,6 +71,18 @@ def create_triggers(tables: IndexTables, function: str | None = None) -> list[st
     return [_patiently(filled(sql("postgresql", "triggers"), pieces))]
 
 
+def require_key(tables: IndexTables) -> list[str]:
+    """One block that refuses an index whose key columns are of other types than the table's."""
+    options = tables.record.options
+    parts = {
+        "source_literal": literal(quote(options.schema, options.table)),
+        "queue_literal": literal(quote(tables.queue.name)),
+        "names": ", ".join(literal(name) for name in tables.key_names),
+        "sentence": literal(f"dbsim: the primary key of {options.table} is "),
+    }
+    return [filled(sql("postgresql", "require_key"), parts | {"body": dollar_tag(parts.values())})]
+
+
 def drop_triggers(name: str) -> list[str]:
     """The function, and with it the triggers that call it."""
     drop = _execute(f"DROP FUNCTION IF EXISTS {_function(name)}() CASCADE")

@@ -137,6 +137,9 @@ class SQLite(SQLiteSurface):
         created = [statement.strip().format(**parts) + "\nEND" for statement in statements]
         return [*self.drop_triggers(tables.record.name), *created]
 
+    def require_key(self, tables: IndexTables) -> list[str]:
+        return []  # a column takes values of any type
+
     def drop_triggers(self, name: str) -> list[str]:
         return [f"DROP TRIGGER IF EXISTS {quote(trigger)}" for trigger in trigger_names(name)]
 

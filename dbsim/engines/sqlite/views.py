@@ -93,6 +93,12 @@ class SQLiteSurface:
     def drop_shared(self) -> list[str]:
         return [f"DROP VIEW IF EXISTS {STATUS}"]
 
+    def granted(self, connection: Connection, tables: IndexTables) -> list[str]:
+        return []
+
+    def grant_again(self, connection: Connection, tables: IndexTables, roles: Sequence[str]) -> None:
+        """There are no roles."""
+
     def missing_surface(self, connection: Connection, tables: IndexTables) -> list[str]:
         there = set(connection.exec_driver_sql("SELECT name FROM sqlite_master WHERE type = 'view'").scalars())
         return [name for name in (*view_names(tables), STATUS) if name not in there]
