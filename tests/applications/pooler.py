@@ -14,7 +14,6 @@ from pathlib import Path
 import psycopg
 from sqlalchemy import make_url
 
-ACCOUNT = "nobody"  # PgBouncer refuses to run as root
 
 
 def binary() -> str:
@@ -50,14 +49,15 @@ def pooled(url: str, folder: Path) -> Iterator[str]:
         f"ignore_startup_parameters = extra_float_digits,options\nlogfile = {folder / 'log.txt'}\n"
     )
     command = [binary(), str(settings)]
-    if os.geteuid() == 0:
+    if os.geteuid() == 0:  # PgBouncer refuses to run as root, and must reach the server's socket
+        account = Path(str(host)).owner() if str(host).startswith("/") else "nobody"
         for path in (folder, *folder.parents):
             if path != Path("/tmp"):
                 path.chmod(path.stat().st_mode | 0o755)
             else:
                 break
-        shutil.chown(folder, ACCOUNT)
-        command[1:1] = ["-u", ACCOUNT]
+        shutil.chown(folder, account)
+        command[1:1] = ["-u", account]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         shown = server.set(host="127.0.0.1", port=port, query={}).render_as_string(hide_password=False)

@@ -72,6 +72,8 @@ def test_following_polls_and_says_so(pooled_url: str, caplog: pytest.LogCaptureF
     stop = threading.Event()
     follower = threading.Thread(target=index.follow, kwargs={"stop": stop.is_set, "poll": 0.2})
     follower.start()
+    while not any("polls" in record.getMessage() for record in caplog.records):
+        stop.wait(0.05)
     execute(database.engine, "DELETE FROM articles WHERE id = 2")
     other = dbsim.open(pooled_url)
     for _ in range(600):
@@ -81,7 +83,7 @@ def test_following_polls_and_says_so(pooled_url: str, caplog: pytest.LogCaptureF
     assert [hit.key for hit in other.index("articles").search(TEXTS[1])] == [1, 3, 4]
     stop.set()
     follower.join()
-    assert sum("polls" in record.message for record in caplog.records) == 1
+    assert sum("polls" in record.getMessage() for record in caplog.records) == 1
     database.close()
     other.close()
 

@@ -219,6 +219,7 @@ class PostgreSQL(install.PostgreSQLInstall):
             raw = drivers.own_psycopg(connection)
             if raw is None or drivers.pooled(raw):
                 connection.close()
+                drivers.say_polling(engine, self.name if raw is None else "a pooler")
                 pause(min(drivers.POLL_SECONDS, seconds))
                 return
             self._set_listening(connection, tables, True)
@@ -267,6 +268,14 @@ class PostgreSQL(install.PostgreSQLInstall):
 
     @contextmanager
     def exclusively(self, connection: Connection, patience: float) -> Iterator[None]:
+        raw = drivers.own_psycopg(connection)
+        behind_pooler = raw is not None and drivers.pooled(raw)
+        connection.rollback()
+        if behind_pooler:  # a lock of the session would stay with the server's process, for whoever gets it next
+            with connection.engine.connect() as other, other.begin():
+                other.exec_driver_sql(f"SELECT pg_advisory_xact_lock({DEPLOY_LOCK})")
+                yield
+            return
         connection.exec_driver_sql(f"SELECT pg_advisory_lock({DEPLOY_LOCK})")
         connection.commit()  # or Alembic takes the transaction for somebody else's and does not commit; the lock stays
         try:
