@@ -63,6 +63,12 @@ class Backend(Protocol):
     def drop_triggers(self, name: str) -> list[str]:
         """Statements that remove those of an index that are there."""
 
+    def drop_everything(self, name: str, own: Sequence[str], written: Sequence[str]) -> list[str]:
+        """Statements that remove an index: its `own` objects, its triggers, and what those have `written` to.
+
+        No lock on the application's table is held while anything is waited for.
+        """
+
     def missing_triggers(self, connection: Connection, tables: IndexTables) -> list[str]:
         """Names of triggers that should exist and do not, or are switched off."""
 
@@ -106,7 +112,7 @@ class Backend(Protocol):
     def missing_surface(self, connection: Connection, tables: IndexTables) -> list[str]:
         """Names of views and functions that should exist and do not."""
 
-    def show_status(self, connection: Connection, indexes: Sequence[IndexTables]) -> None:
+    def status_statements(self, connection: Connection, indexes: Sequence[IndexTables]) -> list[str]:
         """The view dbsim_status over these indexes; after the last one, nothing of dbsim's stays in SQL."""
 
     def settle(self, engine: Engine) -> None:
@@ -130,6 +136,12 @@ class Backend(Protocol):
 
     def limit_lock_wait(self, connection: Connection, wait: str) -> None:
         """For the rest of the transaction."""
+
+    def share(self, connection: Connection, name: str) -> None:
+        """Keep what an index consists of as it is until the transaction ends: the first thing a worker's step does."""
+
+    def change(self, connection: Connection, name: str) -> None:
+        """Wait for the steps under way and keep others out: the first thing when what it consists of is changed."""
 
     def lock_keys(self, connection: Connection, tables: IndexTables, keys: Iterable[Key]) -> None:
         """Keep other workers away from these documents until the transaction ends; never the application."""

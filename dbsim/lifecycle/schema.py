@@ -15,6 +15,7 @@ from dbsim.tables.versions import BASE, VERSION_TABLE
 if TYPE_CHECKING:
     from alembic.operations import Operations  # half a second: only `operations` needs it
 
+LOCK_WAIT = "200ms"  # how long those who use dbsim's tables may queue behind a change of them
 MIGRATION = """
     import dbsim.migrate
 
@@ -55,6 +56,7 @@ def upgrade(engine: Engine, backend: Backend, to: str | None = None) -> str:
 
     def work(connection: Connection) -> str:
         backend.alone(connection)
+        backend.limit_lock_wait(connection, LOCK_WAIT)
         found = _known(version(connection))
         versions.upgrade(operations(connection), found, to or versions.current())
         return version(connection) or ""
@@ -67,6 +69,7 @@ def downgrade(engine: Engine, backend: Backend, to: str = BASE) -> None:
 
     def work(connection: Connection) -> None:
         backend.alone(connection)
+        backend.limit_lock_wait(connection, LOCK_WAIT)
         found = _known(version(connection))
         if found == BASE:
             return

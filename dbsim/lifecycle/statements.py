@@ -54,17 +54,17 @@ def alter_statements(backend: Backend, record: IndexRecord, after_create_table: 
     ]
 
 
-def drop_statements(backend: Backend, name: str, generations: Iterable[int]) -> list[str]:
-    """Triggers first, so that the application never writes into a table that is gone; the catalogue row last."""
-    tables = [queue_name(name), *(signatures_name(name, generation) for generation in generations)]
+def drop_statements(backend: Backend, name: str, generations: Iterable[int], shown: Sequence[str] = ()) -> list[str]:
+    """Everything of an index; `shown` are the statements that leave it out of the view of all indexes."""
     rows = [("dbsim_quarantine", "index_name"), ("dbsim_model", "index_name"), ("dbsim_generation", "index_name")]
-    return [
-        *backend.drop_triggers(name),
+    own = [
         *drop_groups(name),
         *backend.drop_surface(name),
-        *(drop_table(table) for table in tables),
+        *shown,
+        *(drop_table(signatures_name(name, generation)) for generation in generations),
         *(f"DELETE FROM {table} WHERE {key} = {literal(name)}" for table, key in [*rows, ("dbsim_index", "name")]),
     ]
+    return backend.drop_everything(name, own, [drop_table(queue_name(name))])
 
 
 def drop_groups(name: str) -> list[str]:

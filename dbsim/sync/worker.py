@@ -9,14 +9,15 @@ import time
 from dataclasses import dataclass, field, replace
 
 from sqlalchemy import Connection, Engine, func, insert, select
+from sqlalchemy.exc import SQLAlchemyError
 
 from dbsim.engines.backend import Backend
 from dbsim.engines.execute import run
 from dbsim.engines.transactions import read, write
-from dbsim.errors import StatementRejected
+from dbsim.errors import DatabaseUnavailable, DbsimError, StatementRejected
 from dbsim.hashing.signer import Signer
 from dbsim.lifecycle import groups as stored_groups
-from dbsim.lifecycle.create import show
+from dbsim.lifecycle.create import LOCK_WAIT, show
 from dbsim.lifecycle.retire import retire
 from dbsim.lifecycle.status import source_problem
 from dbsim.progress import Progress, quiet
@@ -31,6 +32,7 @@ from dbsim.tables.group_tables import GroupTables
 from dbsim.tables.index_tables import IndexTables
 
 KEEP = 600.0  # seconds a replaced generation stays, for searches that have begun and selectables built before
+SWITCH_PATIENCE = 5.0  # seconds to wait for those who read what a switch replaces; the next run tries again
 GRACE = 5.0  # the same where nothing can keep it in step: inline indexes, which have no worker
 
 
@@ -61,7 +63,24 @@ class Worker:
     _signers: dict[tuple[object, ...], Signer] = field(default_factory=dict)
 
     def run(self, *, compare: bool = False) -> SyncReport:
-        """Restore triggers, fill, work off the queue; with `compare` also look at every row of the table."""
+        """Restore triggers, fill, work off the queue; with `compare` also look at every row of the table.
+
+        Again when somebody else changed what the index consists of, so that a table in use was not there any more.
+        """
+        while True:
+            before = read(self.engine, self.backend, self._layout)
+            try:
+                return self._run(compare=compare)
+            except (DbsimError, SQLAlchemyError):
+                if read(self.engine, self.backend, self._layout) == before:
+                    raise
+
+    def _layout(self, connection: Connection) -> list[tuple[int, str]]:
+        """What changes when the index gets or loses a generation or is made anew; UnknownName without the index."""
+        catalogue.load(connection, self._name)
+        return [(record.generation, record.stamp) for record in catalogue.generations(connection, self._name)]
+
+    def _run(self, *, compare: bool) -> SyncReport:
         report = SyncReport()
         self._use(read(self.engine, self.backend, lambda c: catalogue.load(c, self._name)))
         self._adopt()
@@ -158,15 +177,19 @@ class Worker:
         self.backend.alone(connection)
         if not self.backend.missing_triggers(connection, self.tables):  # another worker was quicker
             return
-        run(connection, self.backend.create_triggers(self.tables, connection))
         connection.execute(insert(self.tables.queue).values({}))
+        run(connection, self.backend.create_triggers(self.tables, connection))
 
     def restore_surface(self) -> list[str]:
         """Create missing views and functions again."""
         missing = read(self.engine, self.backend, lambda c: self.backend.missing_surface(c, self.tables))
         if missing:
-            write(self.engine, self.backend, lambda c: show(c, self.backend, self.tables))
+            write(self.engine, self.backend, self._show)
         return missing
+
+    def _show(self, connection: Connection) -> None:
+        self.backend.limit_lock_wait(connection, LOCK_WAIT)
+        show(connection, self.backend, self.tables)
 
     # ── generations ──
     def build(self) -> tuple[int, bool] | None:
@@ -182,7 +205,10 @@ class Worker:
             if record.options.inline:  # triggers that have not seen yet that they must queue
                 self.backend.settle(self.engine)
             filled += self._filling(tables, signer).run()
-            switched |= write(self.engine, self.backend, self.switch)
+            try:
+                switched |= write(self.engine, self.backend, self.switch, SWITCH_PATIENCE)
+            except DatabaseUnavailable:  # somebody reads what must be replaced: the old generation is kept in step
+                break
         self._use(read(self.engine, self.backend, lambda c: catalogue.load(c, self._name)))
         models.ensure(self.engine, self.backend, self.tables, self.signer)
         return filled, switched
@@ -201,6 +227,8 @@ class Worker:
 
     def switch(self, connection: Connection) -> bool:
         """Searches go over to the generation asked for, once it is built."""
+        self.backend.change(connection, self._name)
+        self.backend.limit_lock_wait(connection, LOCK_WAIT)
         found = catalogue.generations(connection, self._name, lock=True)
         record = target(found)
         if record is None or record is found[0] or not record.ready:
@@ -261,6 +289,9 @@ class Worker:
 
     def step(self, connection: Connection, rehearsals: dict[int, Rehearsal] | None = None) -> int:
         """Claim a batch, lock its documents, read the truth, write, all in the caller's transaction."""
+        self.backend.share(connection, self._name)
+        if not catalogue.exists(connection, self._name):
+            return 0
         keys = self.backend.claim(connection, self.tables, self.backend.queue_batch)
         if keys:
             # read after the claim: a generation that appears later reads these rows itself

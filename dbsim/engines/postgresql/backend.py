@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -37,20 +38,28 @@ from sqlalchemy.exc import DBAPIError
 from dbsim.engines.backend import GONE
 from dbsim.engines.postgresql import install
 from dbsim.engines.postgresql.binary_copy import binary_rows, copied_signatures
-from dbsim.engines.postgresql.triggers import channel, create_triggers, drop_triggers, events, parts
+from dbsim.engines.postgresql.triggers import (
+    channel,
+    create_triggers,
+    drop_everything,
+    drop_triggers,
+    events,
+    parts,
+    wake,
+)
 from dbsim.errors import DatabaseUnavailable, DbsimError, InvalidOption, StatementRejected
 from dbsim.hashing.bloom import ROUNDING
 from dbsim.hashing.signer import Signatures
 from dbsim.resources import sql
-from dbsim.tables import catalogue
 from dbsim.tables.index_tables import IndexTables
-from dbsim.tables.names import literal, quote
+from dbsim.tables.names import identifier, literal, quote
 from dbsim.tables.source import Key, Source, Unindexable
 
 BPCHAROID, TEXTOID = 1042, 25  # char(n), text
 CONNECTION_FAILED = "08006"  # psycopg gives no code for a connection that broke or was refused
 NOT_SENDABLE = "22000"  # nor for a value that it cannot send: a NUL character, an unknown type
 STRIPES = 64  # locks per index: documents share them, so that a batch never fills the server's lock table
+POLL_SECONDS = 0.5  # where a sleeping worker cannot be notified
 RAW = {"no_parameters": True}  # a percent sign in a name is not a placeholder
 # A search allocates some 0.7 MB in the server (27 kB an index scan). In many a connection glibc gives them back to the
 # system after every search and fetches them again, 50 page faults and 0.1 ms each time; one larger piece of memory,
@@ -133,25 +142,32 @@ class PostgreSQL(install.PostgreSQLInstall):
         return sorted({source, *found})
 
     def create_triggers(self, tables: IndexTables, connection: Connection | None = None) -> list[str]:
+        patient = connection is None  # otherwise the whole transaction is tried again, and holds no lock meanwhile
         if not tables.record.options.inline:
-            return create_triggers(tables)
+            return create_triggers(tables, patient=patient)
         assert connection is not None
-        return create_triggers(tables, install.inline_function(self.surface(connection, tables), parts(tables)))
+        function = install.inline_function(self.surface(connection, tables), parts(tables))
+        return create_triggers(tables, function, patient=patient)
 
     def drop_triggers(self, name: str) -> list[str]:
         return drop_triggers(name)
 
+    def drop_everything(self, name: str, own: Sequence[str], written: Sequence[str]) -> list[str]:
+        return drop_everything(name, own, written)
+
     def missing_triggers(self, connection: Connection, tables: IndexTables) -> list[str]:
-        rows = connection.exec_driver_sql(
-            "SELECT format('%%I.%%I', n.nspname, c.relname), t.tgname FROM pg_trigger t "
-            "JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_namespace n ON n.oid = c.relnamespace "
-            "WHERE t.tgenabled IN ('O', 'A') AND t.tgname = ANY (%s)",
-            (list(events(tables.record.name)),),
-        )
-        there = {tuple(row) for row in rows}
-        relations = self._plain_names(connection, self._relations(connection, tables))
         wanted = events(tables.record.name)
-        return [trigger for relation in relations for trigger in wanted if (relation, trigger) not in there]
+        rows = connection.exec_driver_sql(
+            "SELECT format('%%I.%%I', n.nspname, c.relname), t.tgname, t.tgenabled::text FROM pg_trigger t "
+            "JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_namespace n ON n.oid = c.relnamespace "
+            "WHERE t.tgname = ANY (%s) AND t.tgfoid = to_regprocedure(%s)",
+            (list(wanted), f"{quote(self._home(connection), identifier('dbsim', tables.record.name, 'changed'))}()"),
+        ).all()
+        there = {(relation, trigger) for relation, trigger, enabled in rows if enabled in wanted[trigger]}
+        relations = self._plain_names(connection, self._relations(connection, tables))
+        strays = {relation for relation, *_ in rows} - set(relations) if relations else set()  # of a table once here
+        missing = [trigger for relation in relations for trigger in wanted if (relation, trigger) not in there]
+        return [*missing, *sorted(f"{relation} no longer belongs to the table" for relation in strays)]
 
     def _plain_names(self, connection: Connection, relations: list[str]) -> list[str]:
         return sorted(
@@ -199,27 +215,42 @@ class PostgreSQL(install.PostgreSQLInstall):
         return " AND ".join(f"{quote(name)} IS NULL" for name in tables.key_names)
 
     def wait(self, engine: Engine, tables: IndexTables, seconds: float) -> None:
-        """LISTEN, then say so, then look at the queue once more: what is written after that look notifies."""
-        with self.open(engine) as connection:  # serializable statements could make the application's fail
-            self._set_listening(connection, tables, True)
+        """LISTEN, then say so, then look at the queue once more: what is written after that look notifies.
+
+        Where transactions may be prepared for a commit in two phases nobody says so, because those cannot notify.
+        """
+        lock = wake(tables.record.name)
+        with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            allowed = connection.exec_driver_sql("SELECT current_setting('max_prepared_transactions')").scalar_one()
+            if allowed != "0" or not self._announce(connection, tables, lock):
+                self._poll(connection, tables, seconds)
+                return
             try:
-                queue = quote(tables.queue.name)
-                pending = connection.exec_driver_sql(f"SELECT 1 FROM {queue} LIMIT 1", execution_options=RAW).first()
-                connection.rollback()
                 raw = connection.connection.dbapi_connection
                 assert isinstance(raw, psycopg.Connection)
-                if pending is None:
+                if not self._pending(connection, tables):
                     for _ in raw.notifies(timeout=seconds, stop_after=1):
                         break
             finally:
-                connection.rollback()
-                self._set_listening(connection, tables, False)
+                self._run(connection, "UNLISTEN *")
+                self._run(connection, f"SELECT pg_advisory_unlock({lock})")
 
-    def _set_listening(self, connection: Connection, tables: IndexTables, listening: bool) -> None:
-        self.begin(connection)
-        self._run(connection, f"LISTEN {quote(channel(tables.record.name))}" if listening else "UNLISTEN *")
-        catalogue.set_listening(connection, tables.record.name, listening)
-        connection.commit()
+    def _announce(self, connection: Connection, tables: IndexTables, lock: int) -> bool:
+        """Whether triggers notify from now on; another worker that sleeps may be the one to be woken."""
+        self._run(connection, f"LISTEN {quote(channel(tables.record.name))}")
+        taken = connection.exec_driver_sql(f"SELECT pg_try_advisory_lock({lock})").scalar_one()
+        if not taken:
+            self._run(connection, "UNLISTEN *")
+        return bool(taken)
+
+    def _poll(self, connection: Connection, tables: IndexTables, seconds: float) -> None:
+        deadline = time.monotonic() + seconds
+        while not self._pending(connection, tables) and (left := deadline - time.monotonic()) > 0:
+            time.sleep(min(POLL_SECONDS, left))
+
+    def _pending(self, connection: Connection, tables: IndexTables) -> bool:
+        statement = f"SELECT EXISTS (SELECT FROM {quote(tables.queue.name)})"
+        return bool(connection.exec_driver_sql(statement, execution_options=RAW).scalar_one())
 
     # ── transactions ──
     def open(self, engine: Engine) -> Connection:
@@ -252,6 +283,16 @@ class PostgreSQL(install.PostgreSQLInstall):
     def limit_lock_wait(self, connection: Connection, wait: str) -> None:
         self._run(connection, f"SET LOCAL lock_timeout = {literal(wait)}")
 
+    def share(self, connection: Connection, name: str) -> None:
+        self._hold(connection, name, "pg_advisory_xact_lock_shared")
+
+    def change(self, connection: Connection, name: str) -> None:
+        self._hold(connection, name, "pg_advisory_xact_lock")
+
+    def _hold(self, connection: Connection, name: str, function: str) -> None:
+        """The lock after the last stripe."""
+        connection.exec_driver_sql(f"SELECT {function}(%s::int, %s::int)", (self._space(connection, name), STRIPES))
+
     def lock_keys(self, connection: Connection, tables: IndexTables, keys: Iterable[Key]) -> None:
         install.close_gate(connection, tables.record.name)
         self._lock_stripes(connection, tables, sorted({zlib.crc32(repr(key).encode()) % STRIPES for key in keys}))
@@ -261,11 +302,15 @@ class PostgreSQL(install.PostgreSQLInstall):
         self._lock_stripes(connection, tables, list(range(STRIPES)))
 
     def _lock_stripes(self, connection: Connection, tables: IndexTables, stripes: list[int]) -> None:
-        space = zlib.crc32(f"dbsim {self._home(connection)} {tables.record.name}".encode()) - 2**31
+        space = self._space(connection, tables.record.name)
         connection.exec_driver_sql(
             "SELECT pg_advisory_xact_lock(%(space)s::int, stripe) FROM unnest(%(stripes)s::int[]) AS stripe",
             {"space": space, "stripes": stripes},
         )
+
+    def _space(self, connection: Connection, name: str) -> int:
+        """Of the advisory locks of an index."""
+        return zlib.crc32(f"dbsim {self._home(connection)} {name}".encode()) - 2**31
 
     def transient(self, error: BaseException) -> bool:
         state = _state(error)

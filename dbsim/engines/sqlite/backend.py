@@ -135,6 +135,9 @@ class SQLite(SQLiteSurface):
     def drop_triggers(self, name: str) -> list[str]:
         return [f"DROP TRIGGER IF EXISTS {quote(trigger)}" for trigger in trigger_names(name)]
 
+    def drop_everything(self, name: str, own: Sequence[str], written: Sequence[str]) -> list[str]:
+        return [*self.drop_triggers(name), *own, *written]  # in this order also when it is killed in between
+
     def missing_triggers(self, connection: Connection, tables: IndexTables) -> list[str]:
         found = connection.exec_driver_sql(
             "SELECT name FROM sqlite_master WHERE type = 'trigger' AND lower(tbl_name) = lower(?)",
@@ -233,6 +236,12 @@ class SQLite(SQLiteSurface):
 
     def limit_lock_wait(self, connection: Connection, wait: str) -> None:
         """Readers do not wait for a table to be dropped."""
+
+    def share(self, connection: Connection, name: str) -> None:
+        """BEGIN IMMEDIATE already keeps every other writer away."""
+
+    def change(self, connection: Connection, name: str) -> None:
+        """BEGIN IMMEDIATE already keeps every other writer away."""
 
     def lock_keys(self, connection: Connection, tables: IndexTables, keys: Iterable[Key]) -> None:
         """BEGIN IMMEDIATE already keeps every other writer away."""

@@ -97,9 +97,8 @@ class SQLiteSurface:
         there = set(connection.exec_driver_sql("SELECT name FROM sqlite_master WHERE type = 'view'").scalars())
         return [name for name in (*view_names(tables), STATUS) if name not in there]
 
-    def show_status(self, connection: Connection, indexes: Sequence[IndexTables]) -> None:
-        for statement in status_statements(indexes):
-            connection.exec_driver_sql(statement)
+    def status_statements(self, connection: Connection, indexes: Sequence[IndexTables]) -> list[str]:
+        return status_statements(indexes)
 
     def settle(self, engine: Engine) -> None:
         """The write lock lets nobody else write."""
