@@ -8,7 +8,6 @@ from typing import Any
 
 from sqlalchemy import Connection, Subquery
 
-from dbsim.changing import Changing
 from dbsim.context import DatabaseContext
 from dbsim.dedupe.decisions import Book, Decision
 from dbsim.dedupe.keep import Ranking
@@ -21,8 +20,9 @@ from dbsim.dedupe.store_pairs import Workplace
 from dbsim.engines.transactions import persistently
 from dbsim.errors import InvalidOption
 from dbsim.hashing.signer import Signer
+from dbsim.index.changing import Changing
+from dbsim.index.measuring import Measuring
 from dbsim.lifecycle import status
-from dbsim.measuring import Measuring
 from dbsim.options import IndexOptions, describe_columns
 from dbsim.progress import Progress, quiet
 from dbsim.search.contains import Contained, contains, search_containing
