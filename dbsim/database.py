@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
-from sqlalchemy import Engine, event
+from sqlalchemy import Engine
 
 from dbsim.context import DatabaseContext
 from dbsim.engines.execute import TableHook
-from dbsim.engines.registry import backend_of
+from dbsim.engines.registry import backend_of, register
 from dbsim.engines.urls import engine_for, shown
 from dbsim.errors import DbsimError
 from dbsim.evaluate.graph import WalkSample, edge_table
@@ -30,7 +30,8 @@ def open(target: str | Path | Engine, *, create: bool = False, after_create_tabl
     if isinstance(target, Engine):
         return Database(target, after_create_table)
     if not isinstance(target, str | Path):
-        raise DbsimError(f"open takes a URL, a SQLite path or a SQLAlchemy Engine, not {type(target).__name__}")
+        hint = ": an AsyncEngine is for dbsim.aio.open" if type(target).__name__ == "AsyncEngine" else ""
+        raise DbsimError(f"open takes a URL, a SQLite path or a SQLAlchemy Engine, not {type(target).__name__}{hint}")
     return Database(engine_for(str(target), create=create), after_create_table)
 
 
@@ -42,9 +43,7 @@ class Database:
         self._backend = backend_of(engine)
         self._context = DatabaseContext(engine=engine, backend=self._backend, after_create_table=after_create_table)
         self._checked = False
-        # every connection of this engine can compute scores, also those of the application's sessions
-        if not event.contains(engine, "engine_connect", self._backend.prepare):
-            event.listen(engine, "engine_connect", self._backend.prepare)
+        register(engine)  # every connection can compute scores, also those of the application's sessions
 
     def __repr__(self) -> str:
         return f"<dbsim database {self.url}>"

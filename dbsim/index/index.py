@@ -17,6 +17,7 @@ from dbsim.dedupe.resolve import Resolution, Resolver
 from dbsim.dedupe.results import Duplicates, Pairs
 from dbsim.dedupe.run import Deduplication, limited
 from dbsim.dedupe.store_pairs import Workplace
+from dbsim.engines.callers import Caller, connection_of
 from dbsim.engines.transactions import persistently
 from dbsim.errors import InvalidOption
 from dbsim.hashing.signer import Signer
@@ -35,6 +36,7 @@ from dbsim.search.statements import Where
 from dbsim.search.words import Question, Words
 from dbsim.sync import models
 from dbsim.sync.compare import Comparison, Differences
+from dbsim.sync.given import refresh_given
 from dbsim.sync.worker import SyncReport, Worker
 from dbsim.tables import catalogue
 from dbsim.tables.index_tables import IndexTables
@@ -109,6 +111,15 @@ class Index(Measuring, Changing):
     def _worker(self, progress: Progress = quiet) -> Worker:
         return Worker(self._search.context, progress=progress)
 
+    def refresh(self, keys: Sequence[Any], *, connection: Caller = None) -> int:
+        """Sign these rows now; in the caller's transaction they are found before it commits, and rolled back with it.
+
+        The queue keeps them for the next `sync`, which finds nothing left to do. Until the transaction ends, workers
+        wait for these rows, and other callers of `refresh` may. An inline index has signed them already.
+        """
+        wanted = [self.key(key) for key in keys]
+        return refresh_given(self._worker(), wanted, connection_of(connection))
+
     def check(self, *, sample: int | None = None, repair: bool = False, progress: Progress = quiet) -> Differences:
         """Recompute signatures and compare, all rows or a sample; rows still in the queue are not differences."""
         if sample is not None and sample < 1:
@@ -149,7 +160,7 @@ class Index(Measuring, Changing):
         probes: int = 0,
         verify: bool | None = None,
         containing: Words | str | None = None,
-        connection: Connection | None = None,
+        connection: Caller = None,
     ) -> Results:
         """Rows similar to a text; for an index of several fields give `{"title": …, "body": …}`.
 
@@ -158,16 +169,17 @@ class Index(Measuring, Changing):
         the filters give an estimate. `containing` leaves rows out that lack a word, in the same statement.
         """
         wanted = Words(all=(containing,)) if isinstance(containing, str) else containing
+        own = connection_of(connection)
 
         def question(search: SearchEngine) -> Results:
             bounds = bounds_of(search.options, threshold, limit, max_candidates, probes, verify)
-            (query,) = search.sign([by_field(search.options, text)], probes, connection)
+            (query,) = search.sign([by_field(search.options, text)], probes, own)
             if wanted is None:
-                return search.search(query, bounds, where, connection)
+                return search.search(query, bounds, where, own)
             words = Question(search.tables, search.signer, wanted)
-            return search_containing(search, query, bounds, where, words, connection)
+            return search_containing(search, query, bounds, where, words, own)
 
-        return self._current.ask(question, connection)
+        return self._current.ask(question, own)
 
     def contains(
         self,
@@ -176,18 +188,18 @@ class Index(Measuring, Changing):
         none_of: str | Sequence[str] = (),
         where: Where = None,
         limit: int | None = None,
-        connection: Connection | None = None,
+        connection: Caller = None,
     ) -> Contained:
         """Keys of the rows that have all these words and phrases and none of those, exactly; needs word signatures.
 
         A word is one of the normalised text: "Straße" finds "STRASSE". `phrase` and `none_of` are one text or several.
         """
-        asked = Words.of(words, phrase, none_of)
+        asked, own = Words.of(words, phrase, none_of), connection_of(connection)
 
         def question(search: SearchEngine) -> Contained:
-            return contains(search, Question(search.tables, search.signer, asked), where, limit, connection)
+            return contains(search, Question(search.tables, search.signer, asked), where, limit, own)
 
-        return self._current.ask(question, connection)
+        return self._current.ask(question, own)
 
     def similar(
         self,
@@ -199,16 +211,16 @@ class Index(Measuring, Changing):
         max_candidates: int = MAX_CANDIDATES,
         probes: int = 0,
         verify: bool | None = None,
-        connection: Connection | None = None,
+        connection: Caller = None,
     ) -> Results:
         """Rows similar to a row of the table, given by its primary key (a dict or tuple when composite)."""
-        found = self.key(key)
+        found, own = self.key(key), connection_of(connection)
 
         def question(search: SearchEngine) -> Results:
             bounds = bounds_of(search.options, threshold, limit, max_candidates, probes, verify)
-            return search.similar(found, bounds, where, connection)
+            return search.similar(found, bounds, where, own)
 
-        return self._current.ask(question, connection)
+        return self._current.ask(question, own)
 
     def search_many(
         self,
@@ -219,18 +231,19 @@ class Index(Measuring, Changing):
         max_candidates: int = MAX_CANDIDATES,
         probes: int = 0,
         verify: bool | None = None,
-        connection: Connection | None = None,
+        connection: Caller = None,
     ) -> list[Results]:
         """A batch of searches in one statement (per 200 texts)."""
         if isinstance(texts, str):
             raise InvalidOption("search_many takes a list of texts; for one text use search")
+        own = connection_of(connection)
 
         def question(search: SearchEngine) -> list[Results]:
             bounds = bounds_of(search.options, threshold, limit, max_candidates, probes, verify)
             fields = [by_field(search.options, text) for text in texts]
-            return search.search_many(search.sign(fields, probes, connection) if texts else [], bounds, connection)
+            return search.search_many(search.sign(fields, probes, own) if texts else [], bounds, own)
 
-        return self._current.ask(question, connection)
+        return self._current.ask(question, own)
 
     def match(
         self,
