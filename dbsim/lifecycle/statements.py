@@ -15,6 +15,7 @@ from sqlalchemy.schema import CreateTable
 from dbsim.engines.backend import Backend
 from dbsim.engines.execute import TableHook
 from dbsim.tables.catalogue import FILLING, SUFFIXES, IndexRecord
+from dbsim.tables.decision_tables import DecisionTables, decisions_name
 from dbsim.tables.index_tables import IndexTables, queue_name, signatures_name
 from dbsim.tables.names import identifier, literal, quote
 
@@ -34,6 +35,8 @@ def table_statements(backend: Backend, record: IndexRecord, after_create_table: 
         _insert_index(backend, record),
         *_create_table(backend, backend.stored_table(tables), after_create_table),
         *_create_table(backend, tables.queue, after_create_table),
+        *_create_table(backend, DecisionTables(tables).decisions, after_create_table),
+        str(DecisionTables(tables).index().compile(dialect=backend.dialect)),
     ]
 
 
@@ -56,12 +59,13 @@ def alter_statements(backend: Backend, record: IndexRecord, after_create_table: 
 
 def drop_statements(backend: Backend, name: str, generations: Iterable[int], shown: Sequence[str] = ()) -> list[str]:
     """Everything of an index; `shown` are the statements that leave it out of the view of all indexes."""
+    tables = [decisions_name(name), *(signatures_name(name, generation) for generation in generations)]
     rows = [("dbsim_quarantine", "index_name"), ("dbsim_model", "index_name"), ("dbsim_generation", "index_name")]
     own = [
         *drop_groups(name),
         *backend.drop_surface(name),
         *shown,
-        *(drop_table(signatures_name(name, generation)) for generation in generations),
+        *(drop_table(table) for table in tables),
         *(f"DELETE FROM {table} WHERE {key} = {literal(name)}" for table, key in [*rows, ("dbsim_index", "name")]),
     ]
     return backend.drop_everything(name, own, [drop_table(queue_name(name))])

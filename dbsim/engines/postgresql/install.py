@@ -8,7 +8,8 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, MetaData, Table
 
-from dbsim.engines.execute import run
+from dbsim.engines.execute import ask, run
+from dbsim.engines.pause import pause
 from dbsim.engines.postgresql import signing_data as constants
 from dbsim.engines.postgresql.triggers import events
 from dbsim.engines.postgresql.views import (
@@ -95,7 +96,7 @@ class PostgreSQLInstall:
         wait_for_writers(engine)
 
     def surface(self, connection: Connection, tables: IndexTables) -> PostgreSQLSurface:
-        types = connection.exec_driver_sql(sql("postgresql", "key_types"), (quote(tables.signatures.name),))
+        types = ask(connection, sql("postgresql", "key_types"), table=quote(tables.signatures.name))
         named = {row.name: row.type for row in types}
         plain = {name: type_.split(" COLLATE ")[0] for name, type_ in tables.record.primary_key}
         types_of_key = tuple(named.get(name, type_) for name, type_ in plain.items())
@@ -129,7 +130,7 @@ def pinned(statements: Sequence[str]) -> list[str]:
 
 def _require_own(connection: Connection) -> None:
     """A function that another role had made under one of these names is still that role's, who could change it."""
-    foreign = connection.exec_driver_sql(sql("postgresql", "foreign_functions")).first()
+    foreign = ask(connection, sql("postgresql", "foreign_functions")).first()
     if foreign is not None:
         raise StatementRejected(f"function {foreign.name} belongs to role {foreign.owner}: drop it, then try again")
 
@@ -137,10 +138,12 @@ def _require_own(connection: Connection) -> None:
 def missing_objects(connection: Connection, surface: PostgreSQLSurface) -> list[str]:
     wanted_views = [*(surface.surface.name(name) for name in VIEWS), STATUS]
     there = set(
-        connection.exec_driver_sql(
-            "SELECT relname FROM pg_class WHERE relkind = 'v' AND relname = ANY (%s) "
-            "AND relnamespace = %s::regnamespace",
-            (wanted_views, surface.home),
+        ask(
+            connection,
+            "SELECT relname FROM pg_class WHERE relkind = 'v' AND relname = ANY (CAST(:views AS text[])) "
+            "AND relnamespace = CAST(CAST(:home AS text) AS regnamespace)",
+            views=wanted_views,
+            home=surface.home,
         ).scalars()
     )
     gone = [name for name in wanted_views if name not in there]
@@ -148,9 +151,12 @@ def missing_objects(connection: Connection, surface: PostgreSQLSurface) -> list[
         return gone
     wanted = [*(surface.surface.name(name) for name in FUNCTIONS), *shared_functions()]
     present = set(
-        connection.exec_driver_sql(
-            "SELECT proname FROM pg_proc WHERE proname = ANY (%s) AND pronamespace = %s::regnamespace",
-            (wanted, surface.home),
+        ask(
+            connection,
+            "SELECT proname FROM pg_proc WHERE proname = ANY (CAST(:functions AS text[])) "
+            "AND pronamespace = CAST(CAST(:home AS text) AS regnamespace)",
+            functions=wanted,
+            home=surface.home,
         ).scalars()
     )
     gone += [name for name in wanted if name not in present]
@@ -208,8 +214,10 @@ def gate(index: str) -> str:
 
 def close_gate(connection: Connection, index: str) -> None:
     """Keep inline triggers to the queue until this transaction ends; wait for those that have signed."""
-    inline = connection.exec_driver_sql(
-        "SELECT coalesce((options::json ->> 'inline')::boolean, false) FROM dbsim_index WHERE name = %s", (index,)
+    inline = ask(
+        connection,
+        "SELECT coalesce((options::json ->> 'inline')::boolean, false) FROM dbsim_index WHERE name = :name",
+        name=index,
     ).scalar()
     if inline:
         run(
@@ -231,7 +239,7 @@ def wait_for_writers(engine: Engine) -> None:
         while connection.exec_driver_sql(oldest).scalar_one() < newest:
             if time.monotonic() > deadline:
                 raise DatabaseUnavailable("long transactions are still writing: try again when they have finished")
-            time.sleep(POLL)
+            pause(POLL)
 
 
 def require_stable_text(columns: dict[str, str], wanted: Sequence[str]) -> None:
