@@ -91,6 +91,12 @@ class Backend(Protocol):
         """Sleep until the application writes, or for so long."""
 
     # ── what people see from SQL ──
+    def table_settings(self, names: Sequence[str]) -> list[str]:
+        """Statements after tables of dbsim's own are made, also again: nobody but their owner reads them."""
+
+    def readers_of_secrets(self, connection: Connection) -> list[str]:
+        """Roles other than the owner that could read what keys the hashes."""
+
     def stored_table(self, tables: IndexTables) -> Table:
         """The signature table as it is created; it may have columns that only SQL reads, behind the others."""
 

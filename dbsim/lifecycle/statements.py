@@ -106,4 +106,5 @@ def _insert_index(backend: Backend, record: IndexRecord) -> str:
 
 def _create_table(backend: Backend, table: Table, after_create_table: TableHook | None) -> list[str]:
     made = str(CreateTable(table, if_not_exists=True).compile(dialect=backend.dialect)).strip()
-    return [made, *(after_create_table(table) if after_create_table is not None else ())]
+    hook = after_create_table(table) if after_create_table is not None else ()
+    return [made, *backend.table_settings([table.name]), *hook]

@@ -167,14 +167,15 @@ class PostgreSQL(install.PostgreSQLInstall):
 
     def missing_triggers(self, connection: Connection, tables: IndexTables) -> list[str]:
         wanted = events(tables.record.name)
-        rows = ask(
+        found = ask(
             connection,
             "SELECT format('%I.%I', n.nspname, c.relname), t.tgname, CAST(t.tgenabled AS text) FROM pg_trigger t "
             "JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_namespace n ON n.oid = c.relnamespace "
             "WHERE t.tgname = ANY (CAST(:triggers AS text[])) AND t.tgfoid = to_regprocedure(CAST(:function AS text))",
             triggers=list(wanted),
             function=f"{quote(self._home(connection), identifier('dbsim', tables.record.name, 'changed'))}()",
-        ).all()
+        )
+        rows: list[tuple[Any, ...]] = [tuple(row) for row in found]
         there = {(row[0], row[1]) for row in rows if row[2] in wanted[row[1]]}
         relations = self._plain_names(connection, self._relations(connection, tables))
         strays = {str(row[0]) for row in rows} - set(relations) if relations else set()  # of a table once here

@@ -25,13 +25,14 @@ from dbsim.engines.postgresql.views import (
     source_text,
     why_not_in_sql,
 )
-from dbsim.engines.views import STATUS, union
+from dbsim.engines.views import BUCKETS, PAIRS, STATUS, union
 from dbsim.errors import DatabaseUnavailable, InvalidOption, StatementRejected
 from dbsim.hashing.signer import Signatures
 from dbsim.resources import filled, sql
+from dbsim.tables.decision_tables import decisions_name
 from dbsim.tables.group_tables import GroupTables
 from dbsim.tables.index_tables import IndexTables
-from dbsim.tables.names import literal, quote
+from dbsim.tables.names import dollar_quoted, literal, quote
 from dbsim.tables.source import Source
 from dbsim.tables.word_columns import word_columns, word_values
 
@@ -50,6 +51,12 @@ class PostgreSQLInstall:
 
     jaccard: Callable[..., Any]
     _home: Callable[[Connection], str]
+
+    def table_settings(self, names: Sequence[str]) -> list[str]:
+        return [settings_statement(names)]
+
+    def readers_of_secrets(self, connection: Connection) -> list[str]:
+        return list(ask(connection, sql("postgresql", "readers_of_secrets")).scalars())
 
     def stored_table(self, tables: IndexTables) -> Table:
         table = tables.signatures.to_metadata(MetaData())
@@ -109,7 +116,9 @@ def encoding(connection: Connection) -> str:
 
 def create_objects(connection: Connection, surface: PostgreSQLSurface) -> None:
     """The views, and the functions where the server can sign."""
-    run(connection, [ONE_AT_A_TIME])
+    run(connection, [ONE_AT_A_TIME, settings_statement(own_tables(surface.tables))])
+    shown = [f"{surface.home}.{quote(surface.surface.name(name))}" for name in (PAIRS, BUCKETS)]
+    fresh = [view for view in shown if ask(connection, "SELECT to_regclass(:name)", name=view).scalar() is None]
     signs = why_not_in_sql(surface.tables, encoding(connection)) is None
     if signs:
         constants.fill(connection, surface.tables.record)
@@ -117,8 +126,42 @@ def create_objects(connection: Connection, surface: PostgreSQLSurface) -> None:
     statements += surface.function_statements() if signs else []
     own = [*shared_functions(), *(surface.surface.name(name) for name in FUNCTIONS)]
     statements.append(revoke_owned(own, surface.home))
+    statements += [_closed(view) for view in (*fresh, surface.names["signatures_view"])]
     run(connection, pinned([*statements, *([surface.regrant_statement()] if signs else [])]))
     _require_own(connection)
+
+
+def _closed(view: str) -> str:
+    """Taken from everybody whom default privileges have given it."""
+    names = {"name": literal(view)}
+    return f"DO {dollar_quoted(filled(sql('postgresql', 'closed'), names))}"
+
+
+def settings_statement(names: Sequence[str]) -> str:
+    listed = ", ".join(literal(quote(name)) for name in names)
+    return f"DO {dollar_quoted(filled(sql('postgresql', 'table_settings'), {'names': listed}))}"
+
+
+def own_tables(tables: IndexTables) -> list[str]:
+    groups = GroupTables(tables)
+    return [
+        tables.signatures.name,
+        tables.queue.name,
+        decisions_name(tables.record.name),
+        *(t.name for t in groups.all),
+    ]
+
+
+def _nameless(connection: Connection, tables: IndexTables) -> list[str]:
+    """Tables that a publication of all tables would keep from being changed."""
+    found = ask(
+        connection,
+        "SELECT c.relname FROM pg_class c WHERE c.oid = ANY (SELECT to_regclass(quote_ident(name)) FROM "
+        "unnest(CAST(:names AS text[])) AS name) AND c.relreplident = 'd' AND NOT EXISTS "
+        "(SELECT FROM pg_index i WHERE i.indrelid = c.oid AND i.indisprimary)",
+        names=own_tables(tables),
+    )
+    return [f"replica identity of {name}" for name in found.scalars()]
 
 
 def pinned(statements: Sequence[str]) -> list[str]:
@@ -146,7 +189,7 @@ def missing_objects(connection: Connection, surface: PostgreSQLSurface) -> list[
             home=surface.home,
         ).scalars()
     )
-    gone = [name for name in wanted_views if name not in there]
+    gone = [name for name in wanted_views if name not in there] + _nameless(connection, surface.tables)
     if why_not_in_sql(surface.tables, encoding(connection)) is not None:
         return gone
     wanted = [*(surface.surface.name(name) for name in FUNCTIONS), *shared_functions()]

@@ -132,6 +132,7 @@ class SQLite(SQLiteSurface):
             "key": ", ".join(quote(name) for name in names),
             "new_key": ", ".join(f"NEW.{quote(name)}" for name in names),
             "old_key": ", ".join(f"OLD.{quote(name)}" for name in names),
+            "changed": " OR ".join(map(_differs, dict.fromkeys((*names, *tables.record.options.columns)))),
         }
         statements = sql("sqlite", "triggers").split("END;")[:-1]  # before the names, which may contain END; too
         created = [statement.strip().format(**parts) + "\nEND" for statement in statements]
@@ -333,6 +334,11 @@ class SQLite(SQLiteSurface):
 def in_transaction(connection: Connection) -> bool:
     """pysqlite's connection and aiosqlite's say so in the same way."""
     return bool(connection.connection.driver_connection.in_transaction)  # type: ignore[union-attr]
+
+
+def _differs(column: str) -> str:
+    old, new = f"OLD.{quote(column)}", f"NEW.{quote(column)}"
+    return f"{old} COLLATE BINARY IS NOT {new} COLLATE BINARY OR typeof({old}) <> typeof({new})"
 
 
 def register(raw: Any) -> None:

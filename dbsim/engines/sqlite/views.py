@@ -64,6 +64,12 @@ def trigger_names(name: str) -> list[str]:
 class SQLiteSurface:
     """The part of the backend that deals with it; see `Backend` for what each step means."""
 
+    def table_settings(self, names: Sequence[str]) -> list[str]:
+        return []
+
+    def readers_of_secrets(self, connection: Connection) -> list[str]:
+        return []  # who can read the file can read all of it
+
     def stored_table(self, tables: IndexTables) -> Table:
         table = tables.signatures.to_metadata(MetaData())
         for name in chain.from_iterable(word_names(tables)):
