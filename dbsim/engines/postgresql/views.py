@@ -313,7 +313,7 @@ def drop_functions() -> list[str]:
     return [
         f"DROP VIEW IF EXISTS {STATUS}",
         drop_owned(shared_functions()),
-        "DROP TYPE IF EXISTS dbsim_field",
+        "DROP TYPE IF EXISTS dbsim_field CASCADE",
     ]
 
 
