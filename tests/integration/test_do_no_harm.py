@@ -378,7 +378,8 @@ def test_inline_signing_ends_before_the_statement_does(database: dbsim.Database)
         app.execute("SET statement_timeout = '2s'")
         app.execute(
             "INSERT INTO articles SELECT g, "
-            "(SELECT string_agg('w' || (g * h % 977), ' ') FROM generate_series(1, 60) h) FROM generate_series(5000, 8000) g"
+            "(SELECT string_agg('w' || (g * h % 977), ' ') FROM generate_series(1, 60) h) "
+            "FROM generate_series(5000, 8000) g"
         )
     status = index.status()
     assert status.queued + status.indexed >= 3001
