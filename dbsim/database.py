@@ -13,7 +13,7 @@ from dbsim.engines.execute import TableHook
 from dbsim.engines.registry import backend_of, register
 from dbsim.engines.urls import engine_for, shown
 from dbsim.errors import DbsimError
-from dbsim.evaluate.graph import WalkSample, edge_table
+from dbsim.evaluate.sampling.graph import WalkSample, edge_table
 from dbsim.importing import load
 from dbsim.index import Index
 from dbsim.lifecycle import schema as own_schema

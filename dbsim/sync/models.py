@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, replace
 
 import numpy as np
-from sqlalchemy import Connection, func, insert, select
+from sqlalchemy import ColumnElement, Connection, delete, func, insert, select
 
 from dbsim.context import IndexContext
 from dbsim.engines.backend import Backend
@@ -33,15 +33,30 @@ class Fitted:
     sample: int
 
 
-def load(connection: Connection, name: str, generation: int) -> Model | None:
-    """The model of a generation; None when it was never fitted."""
-    query = select(model_table).where(model_table.c.index_name == name, model_table.c.generation == generation)
-    rows = connection.execute(query).all()
+def load(connection: Connection, name: str, generation: int, part: str = "") -> Model | None:
+    """The model of a generation, or another thing it learned, named by `part`; None when it was never fitted."""
+    rows = connection.execute(select(model_table).where(*_of(name, generation, part))).all()
     if not rows:
         return None
     return {
-        row.name: np.frombuffer(bytes(row.numbers), np.dtype(row.dtype)).reshape(json.loads(row.shape)) for row in rows
+        row.name.removeprefix(part): np.frombuffer(bytes(row.numbers), np.dtype(row.dtype)).reshape(
+            json.loads(row.shape)
+        )
+        for row in rows
     }
+
+
+def _of(name: str, generation: int, part: str) -> list[ColumnElement[bool]]:
+    """Names of a part begin with it and a dot; those of the family's own model have none."""
+    dotted = model_table.c.name.startswith(part, autoescape=True) if part else ~model_table.c.name.contains(".")
+    return [model_table.c.index_name == name, model_table.c.generation == generation, dotted]
+
+
+def replace_part(connection: Connection, record: catalogue.IndexRecord, part: str, fitted: Fitted) -> None:
+    """Store what was learned under `part`, instead of what was there."""
+    connection.execute(delete(model_table).where(*_of(record.name, record.generation, part)))
+    named = {part + name: array for name, array in fitted.arrays.items()}
+    save(connection, record, record.generation, Fitted(named, fitted.sample))
 
 
 def save(connection: Connection, record: catalogue.IndexRecord, generation: int, fitted: Fitted) -> None:
