@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from dbsim.text.arithmetic import Hashes, combine_runs
 from dbsim.text.characters import FILLER
+from dbsim.text.kinds.registry import folder
 from dbsim.text.normalise import fold
 from dbsim.text.tokens import TokenHasher, Tokens, offsets_of
 
@@ -60,6 +61,8 @@ class Analyser:
     size: int = 3
 
     def fold(self, texts: Sequence[str]) -> list[bytes]:
+        if self.normaliser.startswith("kind:"):
+            return list(map(folder(self.normaliser[5:]), texts))
         return [fold(text, self.normaliser) for text in texts]
 
     def tokens(self, texts: Sequence[str], hasher: TokenHasher) -> Tokens:

@@ -15,6 +15,7 @@ from dbsim.hashing.families.hyperplane import Hyperplane
 from dbsim.hashing.families.linear_spectral import LinearSpectral
 from dbsim.hashing.families.minhash import MinHash
 from dbsim.hashing.families.rabin_minhash import RabinMinHash
+from dbsim.hashing.families.records import Records
 from dbsim.hashing.families.spectral import Spectral
 from dbsim.hashing.families.stable import Cauchy, Gauss, Levy
 from dbsim.hashing.family import Family
@@ -34,6 +35,7 @@ FAMILIES: dict[str, Family] = {  # each with its usual settings
     "spectral@1": Spectral(),
     "linear-spectral@1": LinearSpectral(),
     "forest@1": Forest(),
+    "records@1": Records(),
 }
 
 

@@ -1,0 +1,138 @@
+"""A model of a table's persons from a sample of its rows, and scores by it: Documents → Model; filters → bits.
+
+The model is a few arrays: weights, prior, and for every field the values that are frequent.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dbsim.hashing.documents import Documents
+from dbsim.hashing.records import evidence, frequency
+from dbsim.hashing.records.atoms import FieldAtoms
+from dbsim.hashing.records.candidates import candidate_pairs
+from dbsim.hashing.records.evidence import UNIT, Evidence
+from dbsim.hashing.records.frequency import Frequencies
+from dbsim.hashing.records.levels import EQUAL, Places, Rows, levels
+
+RANDOM = 300_000  # pairs from which chance agreement is counted
+MOST_BITS = 60  # 2⁻⁶⁰ is as good as never
+
+Model = dict[str, NDArray[np.generic]]
+Crossed = tuple[int, int] | None
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What was learned of a table."""
+
+    evidence: Evidence
+    frequencies: tuple[Frequencies, ...]
+    crossed: Crossed
+
+    def added(self, atoms: dict[str, FieldAtoms]) -> NDArray[np.int16]:
+        """documents × fields: what equality with this value adds."""
+        columns = [table.of(atoms[str(number)].exact) for number, table in enumerate(self.frequencies)]
+        return np.stack(columns, axis=1)
+
+    def score(
+        self, left: Rows, right: Rows, a: Places, b: Places, added: tuple[NDArray[np.int16], NDArray[np.int16]]
+    ) -> NDArray[np.int64]:
+        """Evidence of the pairs left[a[i]], right[b[i]], in 1/UNIT bit."""
+        found = levels(left, right, a, b, self.crossed)
+        return self.evidence.bits(found) + self.frequent(found, added[0][a], added[1][b])
+
+    def frequent(self, found: NDArray[np.int8], one: NDArray[np.int16], two: NDArray[np.int16]) -> NDArray[np.int64]:
+        both = np.minimum(one, two).astype(np.int64)
+        return np.where(found == EQUAL, both, 0).sum(axis=1)
+
+    def own(self, rows: Rows, added: NDArray[np.int16]) -> NDArray[np.int64]:
+        """What an exact copy of each row would score: the most it can reach."""
+        there = np.stack([counts > 0 for counts in rows.counts], axis=1)
+        weights = self.evidence.weights[:, EQUAL]
+        return self.evidence.prior + np.where(there, weights + added, 0).sum(axis=1)
+
+    def to_model(self) -> Model:
+        model: Model = {
+            "weights": self.evidence.weights,
+            "prior": np.array([self.evidence.prior]),
+            "equal": self.evidence.equal,
+            "matches": np.array([self.evidence.matches]),
+        }
+        for number, table in enumerate(self.frequencies):
+            model[f"values{number}"] = table.values
+            model[f"added{number}"] = table.added
+            model[f"other{number}"] = np.array([table.other])
+        return model
+
+    @staticmethod
+    def of(model: Model, crossed: Crossed) -> Learned:
+        weights = model["weights"].astype(np.int64)
+        frequencies = (
+            Frequencies(
+                model[f"values{number}"].astype(np.int64),
+                model[f"added{number}"].astype(np.int16),
+                int(model[f"other{number}"][0]),
+            )
+            for number in range(len(weights))
+        )
+        found = Evidence(
+            weights, int(model["prior"][0]), model["equal"].astype(np.float64), float(model["matches"][0])
+        )
+        return Learned(found, tuple(frequencies), crossed)
+
+
+def learn(documents: Documents, atoms: dict[str, FieldAtoms], keys: NDArray[np.int64], crossed: Crossed) -> Learned:
+    """From a sample with its keys; the same sample gives the same model."""
+    count = len(documents)
+    if count < 2:
+        raise ValueError("one row is not enough to learn from: fill the table before the first sync")
+    rows = Rows.of([field.filters for field in documents.fields])
+    a, b = candidate_pairs(keys[documents.present])
+    places = documents.present.nonzero()[0]
+    random = np.random.default_rng(0)
+    one = random.integers(0, count, RANDOM)
+    two = (one + random.integers(1, count, RANDOM)) % count
+    found = evidence.fit(
+        levels(rows, rows, places[a], places[b], crossed), levels(rows, rows, one, two, crossed), count, crossed
+    )
+    frequencies = (
+        frequency.fit(atoms[str(number)].exact, float(equal)) for number, equal in enumerate(found.equal)
+    )
+    return Learned(found, tuple(frequencies), crossed)
+
+
+def probability(bits: NDArray[np.int64]) -> NDArray[np.float64]:
+    """1/(1 + 2⁻ᵇ), computed by whole powers and a polynomial: the same on every engine to the last bit."""
+    limited = np.clip(bits, -MOST_BITS * UNIT, MOST_BITS * UNIT)
+    size = np.abs(limited)
+    power = (np.int64(1) << (size // UNIT)).astype(np.float64) * _fraction((size % UNIT) / float(UNIT))
+    return np.where(limited < 0, 1.0 / (1.0 + power), power / (1.0 + power))
+
+
+# 2ˣ on [0, 1], Taylor's series in x·ln 2: error below 1e-12, far less than 1/UNIT bit; the constants are data
+COEFFICIENTS = (
+    1.0,
+    0.6931471805599453,
+    0.24022650695910072,
+    0.05550410866482158,
+    0.009618129107628477,
+    0.0013333558146428443,
+    0.0001540353039338161,
+    1.5252733804059841e-05,
+    1.3215486790144307e-06,
+    1.0178086009239699e-07,
+    7.0549116208011234e-09,
+    4.4455382718708116e-10,
+)
+
+
+def _fraction(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Horner's rule, in this order everywhere."""
+    value = np.full_like(x, COEFFICIENTS[-1])
+    for coefficient in reversed(COEFFICIENTS[:-1]):
+        value = value * x + coefficient
+    return value
