@@ -21,7 +21,6 @@ from dbsim.tables.catalogue import model_table
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.key_conditions import among, chunks, key_columns
 
-SAMPLE = 2000  # rows a family learns from
 DRAWN = "every n-th row in key order"
 
 
@@ -123,7 +122,7 @@ def refit(
 
 def fit(connection: Connection, backend: Backend, tables: IndexTables, signer: Signer) -> Fitted | None:
     """Learn from a sample; None when the table has no text yet."""
-    columns = sample(connection, backend, tables, SAMPLE)
+    columns = sample(connection, backend, tables, signer.family.sample)
     if not any(text.strip() for column in columns for text in column):
         return None
     try:

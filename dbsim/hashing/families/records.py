@@ -33,6 +33,7 @@ class Records(Family):
     measure: ClassVar[str] = "probability"
     learns: ClassVar[bool] = True
     fixed: ClassVar[bool] = True
+    rarity: ClassVar[bool] = True
     sample: ClassVar[int] = 100_000  # rows to learn from: a tenth of a million has a hundredth of its pairs
 
     @cached_property
@@ -62,12 +63,22 @@ class Records(Family):
     def learned(self, model: Model) -> Learned:
         return Learned.of(model, self.crossed)
 
+    def present(self, documents: Documents, model: Model) -> NDArray[np.bool_]:
+        """A row matches nothing when even an exact copy of it would more likely be somebody else: just a surname."""
+        learned = self.learned(model)
+        rows = Rows.of([field.filters for field in documents.fields])
+        own = learned.own(rows, learned.rarities(self.atoms(documents)))
+        return documents.present & (own >= 0)
+
+    def rarities(self, documents: Documents, model: Model) -> tuple[NDArray[np.int64], ...]:
+        return tuple(self.learned(model).rarities(self.atoms(documents)).T.astype(np.int64))
+
     def similarity(self, left: Documents, right: Documents, model: Model) -> NDArray[np.float64]:
         learned = self.learned(model)
         a, b = (places.reshape(-1) for places in np.indices((len(left), len(right))))
         rows = [Rows.of([field.filters for field in side.fields]) for side in (left, right)]
-        added = learned.added(self.atoms(left)), learned.added(self.atoms(right))
-        return probability(learned.score(*rows, a, b, added)).reshape(len(left), len(right))
+        rarities = learned.rarities(self.atoms(left)), learned.rarities(self.atoms(right))
+        return probability(learned.score(*rows, a, b, rarities)).reshape(len(left), len(right))
 
     def _keys(self, found: dict[str, FieldAtoms]) -> Keys:
         copies = combine([found[name].exact for name in sorted(found)])

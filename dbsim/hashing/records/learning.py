@@ -33,27 +33,27 @@ class Learned:
     frequencies: tuple[Frequencies, ...]
     crossed: Crossed
 
-    def added(self, atoms: dict[str, FieldAtoms]) -> NDArray[np.int16]:
+    def rarities(self, atoms: dict[str, FieldAtoms]) -> NDArray[np.int16]:
         """documents × fields: what equality with this value adds."""
         columns = [table.of(atoms[str(number)].exact) for number, table in enumerate(self.frequencies)]
         return np.stack(columns, axis=1)
 
     def score(
-        self, left: Rows, right: Rows, a: Places, b: Places, added: tuple[NDArray[np.int16], NDArray[np.int16]]
+        self, left: Rows, right: Rows, a: Places, b: Places, rarities: tuple[NDArray[np.int16], NDArray[np.int16]]
     ) -> NDArray[np.int64]:
         """Evidence of the pairs left[a[i]], right[b[i]], in 1/UNIT bit."""
         found = levels(left, right, a, b, self.crossed)
-        return self.evidence.bits(found) + self.frequent(found, added[0][a], added[1][b])
+        return self.evidence.bits(found) + self.frequent(found, rarities[0][a], rarities[1][b])
 
     def frequent(self, found: NDArray[np.int8], one: NDArray[np.int16], two: NDArray[np.int16]) -> NDArray[np.int64]:
         both = np.minimum(one, two).astype(np.int64)
         return np.where(found == EQUAL, both, 0).sum(axis=1)
 
-    def own(self, rows: Rows, added: NDArray[np.int16]) -> NDArray[np.int64]:
+    def own(self, rows: Rows, rarities: NDArray[np.int16]) -> NDArray[np.int64]:
         """What an exact copy of each row would score: the most it can reach."""
         there = np.stack([counts > 0 for counts in rows.counts], axis=1)
         weights = self.evidence.weights[:, EQUAL]
-        return self.evidence.prior + np.where(there, weights + added, 0).sum(axis=1)
+        return self.evidence.prior + np.where(there, weights + rarities, 0).sum(axis=1)
 
     def to_model(self) -> Model:
         model: Model = {
