@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,14 @@ from dbsim.hashing.keys import LIMIT_KEYS, MAX_ROWS, Plan, choose_plan, keys_nee
 Keys = NDArray[np.int64]
 Model = dict[str, NDArray[Any]]
 ESTIMATED = ("jaccard", "probability")  # measures that filters tell
+
+
+class Signed(NamedTuple):
+    """Keys, which documents can match anything, and a field each what equality with its value adds to the score."""
+
+    keys: Keys
+    present: NDArray[np.bool_]
+    rarities: tuple[NDArray[np.int64], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -78,13 +86,9 @@ class Family(ABC):
     def keys(self, documents: Documents, plan: Plan, model: Model) -> Keys:
         """documents × plan.keys; the values of documents without any feature are not used."""
 
-    def present(self, documents: Documents, model: Model) -> NDArray[np.bool_]:
-        """Documents that can match anything."""
-        return documents.present
-
-    def rarities(self, documents: Documents, model: Model) -> tuple[NDArray[np.int64], ...]:
-        """A field each: what equality with the document's value adds to the score; () when nothing does."""
-        return ()
+    def signed(self, documents: Documents, plan: Plan, model: Model) -> Signed:
+        """Everything of a signature that is the family's own."""
+        return Signed(self.keys(documents, plan, model), documents.present)
 
     def probes(self, documents: Documents, plan: Plan, model: Model, count: int) -> Keys:
         """documents × plan.keys × (1 + count): the key and its most likely neighbours, for multi-probe look-up."""

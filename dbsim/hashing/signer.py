@@ -149,17 +149,18 @@ class Signer:
         )
 
     def _sign(self, documents: Documents) -> Signatures:
+        signed = self.family.signed(documents, self.plan, self.fitted)
         return Signatures(
-            self.family.present(documents, self.fitted),
+            signed.present,
             fingerprints([field.tokens for field in documents.fields], self._secret),
-            self.family.keys(documents, self.plan, self.fitted),
+            signed.keys,
             tuple(field.filters for field in documents.fields),
             tuple(
                 self._words(plan, field)
                 for plan, field in zip(self.fields, documents.fields, strict=True)
                 if plan.words
             ),
-            self.family.rarities(documents, self.fitted),
+            signed.rarities,
         )
 
     def _words(self, plan: FieldPlan, field: FieldDocuments) -> NDArray[np.int64]:

@@ -16,6 +16,8 @@ from dbsim.engines.backend import Backend
 from dbsim.engines.source_rows import source_rows, texts
 from dbsim.engines.transactions import searching
 from dbsim.errors import InvalidOption, UnknownKey
+from dbsim.hashing.families.records import Records
+from dbsim.hashing.records.learning import Learned
 from dbsim.hashing.signer import Signer
 from dbsim.options import IndexOptions
 from dbsim.search.explain import Explanation, explain
@@ -70,7 +72,13 @@ class SearchEngine:
 
     @property
     def statements(self) -> Statements:
-        return Statements(self.backend, self.tables)
+        return Statements(self.backend, self.tables, self.learned)
+
+    @property
+    def learned(self) -> Learned | None:
+        """What is known of the persons in the table, once the model is there."""
+        family = self.signer.family
+        return family.learned(self.signer.fitted) if isinstance(family, Records) else None
 
     def sign(
         self, texts: Sequence[str | Sequence[str]], probes: int = 0, connection: Connection | None = None

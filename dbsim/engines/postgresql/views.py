@@ -16,6 +16,8 @@ from sqlalchemy.dialects.postgresql.base import PGDialect
 
 from dbsim.engines.views import BUCKETS, PAIRS, STATUS, Surface, joined_text, union
 from dbsim.hashing.families.registry import family_of
+from dbsim.hashing.records.evidence import UNIT
+from dbsim.hashing.records.probability import COEFFICIENTS, MOST_BITS
 from dbsim.options import Field
 from dbsim.resources import filled, sql, sql_names
 from dbsim.tables.index_tables import IndexTables
@@ -29,17 +31,22 @@ MOST_POSITIONS = 2048  # the donor orders of a MinHash are a table of positions 
 OBJECTS = ("sign", "near", "search", "similar", "explain", "grant")  # in this order; dropped with the view
 FUNCTIONS = ("sees", *OBJECTS)
 VIEWS = ("signatures", PAIRS, BUCKETS)
-GRANTED = ("fold", "code_point", "letter", "letters", "normalise", "shingles", "among")
+GRANTED = ("fold", "code_point", "letter", "letters", "normalise", "shingles", "among", "probability")
 FIELD_TYPE = "shared/field_type"  # which the functions take
 
 
 def shared_statements(home: str) -> list[str]:
     """The type and the functions that all indexes use, and every family that can sign in SQL."""
     rest = [name for name in sql_names("postgresql", "shared") if name != FIELD_TYPE]
-    names = {"home": home, "mix_1": int(MIX_1), "mix_2": int(MIX_2)}
+    names = {"home": home, "mix_1": int(MIX_1), "mix_2": int(MIX_2)} | _probability_names()
     return [
         filled(sql("postgresql", name), names) for name in (FIELD_TYPE, *rest, *sql_names("postgresql", "families"))
     ]
+
+
+def _probability_names() -> dict[str, object]:
+    coefficients = ", ".join(map(repr, reversed(COEFFICIENTS)))
+    return {"coefficients": f"ARRAY[{coefficients}]::float8[]", "unit": UNIT, "most_evidence": MOST_BITS * UNIT}
 
 
 def shared_functions() -> list[str]:

@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dbsim.hashing.documents import Documents
-from dbsim.hashing.family import Family, Keys, Model
+from dbsim.hashing.family import Family, Keys, Model, Signed
 from dbsim.hashing.keys import Plan
 from dbsim.hashing.records.atoms import FieldAtoms, atoms
-from dbsim.hashing.records.learning import Learned, learn, probability
+from dbsim.hashing.records.learning import Learned, learn
 from dbsim.hashing.records.levels import Rows
+from dbsim.hashing.records.probability import probability
 from dbsim.hashing.records.scheme import Scheme
 from dbsim.text.arithmetic import combine
 
@@ -63,15 +64,13 @@ class Records(Family):
     def learned(self, model: Model) -> Learned:
         return Learned.of(model, self.crossed)
 
-    def present(self, documents: Documents, model: Model) -> NDArray[np.bool_]:
+    def signed(self, documents: Documents, plan: Plan, model: Model) -> Signed:
         """A row matches nothing when even an exact copy of it would more likely be somebody else: just a surname."""
-        learned = self.learned(model)
-        rows = Rows.of([field.filters for field in documents.fields])
-        own = learned.own(rows, learned.rarities(self.atoms(documents)))
-        return documents.present & (own >= 0)
-
-    def rarities(self, documents: Documents, model: Model) -> tuple[NDArray[np.int64], ...]:
-        return tuple(self.learned(model).rarities(self.atoms(documents)).T.astype(np.int64))
+        found, learned = self.atoms(documents), self.learned(model)
+        rarities = learned.rarities(found)
+        own = learned.own(Rows.of([field.filters for field in documents.fields]), rarities)
+        present = documents.present & (own >= 0)
+        return Signed(self._keys(found), present, tuple(rarities.T.astype(np.int64)))
 
     def similarity(self, left: Documents, right: Documents, model: Model) -> NDArray[np.float64]:
         learned = self.learned(model)

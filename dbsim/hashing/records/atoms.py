@@ -55,7 +55,9 @@ def _field(minima: _Minima) -> FieldAtoms:
     exact = combine([minima.total, np.full_like(minima.total, 3)])
     loose = combine([minima.first, np.full_like(minima.total, 1)])
     close = combine([minima.first, minima.second])
-    return FieldAtoms(*(np.where(there, np.maximum(atom, np.uint64(1)), np.uint64(0)) for atom in (loose, close, exact)))
+    return FieldAtoms(
+        *(np.where(there, np.maximum(atom, np.uint64(1)), np.uint64(0)) for atom in (loose, close, exact))
+    )
 
 
 def _minima(features: Features) -> _Minima:

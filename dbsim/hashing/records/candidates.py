@@ -27,6 +27,8 @@ def _pairs_of(column: NDArray[np.int64]) -> NDArray[np.int64]:
     found = []
     for size in np.unique(counts[counts > 1]).tolist():
         members = order[starts[counts == size][:, None] + np.arange(size)]  # buckets × size, ascending
-        first, second = np.triu_indices(size, 1) if size <= LARGEST_BUCKET else (np.arange(size - 1), np.arange(1, size))
+        first, second = (
+            np.triu_indices(size, 1) if size <= LARGEST_BUCKET else (np.arange(size - 1), np.arange(1, size))
+        )
         found.append(np.stack([members[:, first].reshape(-1), members[:, second].reshape(-1)], axis=1))
     return np.concatenate(found) if found else np.empty((0, 2), np.int64)

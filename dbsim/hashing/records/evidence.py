@@ -69,7 +69,9 @@ class _Fit:
 def fit(candidates: Levels, random: Levels, rows: int, crossed: tuple[int, int] | None) -> Evidence:
     """`candidates`: levels of pairs that share a key, each once; `random`: of any pairs; `rows`: how many they are of."""
     pairs = rows * (rows - 1) / 2
-    state = _Fit(_first_m(candidates.shape[1]), _shares(random, np.ones(len(random)), 0.5), min(0.5 * rows / pairs, 0.3))
+    state = _Fit(
+        _first_m(candidates.shape[1]), _shares(random, np.ones(len(random)), 0.5), min(0.5 * rows / pairs, 0.3)
+    )
     _cross(state, crossed)
     for step in range(STEPS):
         p = state.probabilities(candidates)

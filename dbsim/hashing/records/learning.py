@@ -14,12 +14,11 @@ from dbsim.hashing.documents import Documents
 from dbsim.hashing.records import evidence, frequency
 from dbsim.hashing.records.atoms import FieldAtoms
 from dbsim.hashing.records.candidates import candidate_pairs
-from dbsim.hashing.records.evidence import UNIT, Evidence
+from dbsim.hashing.records.evidence import Evidence
 from dbsim.hashing.records.frequency import Frequencies
 from dbsim.hashing.records.levels import EQUAL, Places, Rows, levels
 
 RANDOM = 300_000  # pairs from which chance agreement is counted
-MOST_BITS = 60  # 2⁻⁶⁰ is as good as never
 
 Model = dict[str, NDArray[np.generic]]
 Crossed = tuple[int, int] | None
@@ -79,9 +78,7 @@ class Learned:
             )
             for number in range(len(weights))
         )
-        found = Evidence(
-            weights, int(model["prior"][0]), model["equal"].astype(np.float64), float(model["matches"][0])
-        )
+        found = Evidence(weights, int(model["prior"][0]), model["equal"].astype(np.float64), float(model["matches"][0]))
         return Learned(found, tuple(frequencies), crossed)
 
 
@@ -99,40 +96,5 @@ def learn(documents: Documents, atoms: dict[str, FieldAtoms], keys: NDArray[np.i
     found = evidence.fit(
         levels(rows, rows, places[a], places[b], crossed), levels(rows, rows, one, two, crossed), count, crossed
     )
-    frequencies = (
-        frequency.fit(atoms[str(number)].exact, float(equal)) for number, equal in enumerate(found.equal)
-    )
+    frequencies = (frequency.fit(atoms[str(number)].exact, float(equal)) for number, equal in enumerate(found.equal))
     return Learned(found, tuple(frequencies), crossed)
-
-
-def probability(bits: NDArray[np.int64]) -> NDArray[np.float64]:
-    """1/(1 + 2⁻ᵇ), computed by whole powers and a polynomial: the same on every engine to the last bit."""
-    limited = np.clip(bits, -MOST_BITS * UNIT, MOST_BITS * UNIT)
-    size = np.abs(limited)
-    power = (np.int64(1) << (size // UNIT)).astype(np.float64) * _fraction((size % UNIT) / float(UNIT))
-    return np.where(limited < 0, 1.0 / (1.0 + power), power / (1.0 + power))
-
-
-# 2ˣ on [0, 1], Taylor's series in x·ln 2: error below 1e-12, far less than 1/UNIT bit; the constants are data
-COEFFICIENTS = (
-    1.0,
-    0.6931471805599453,
-    0.24022650695910072,
-    0.05550410866482158,
-    0.009618129107628477,
-    0.0013333558146428443,
-    0.0001540353039338161,
-    1.5252733804059841e-05,
-    1.3215486790144307e-06,
-    1.0178086009239699e-07,
-    7.0549116208011234e-09,
-    4.4455382718708116e-10,
-)
-
-
-def _fraction(x: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Horner's rule, in this order everywhere."""
-    value = np.full_like(x, COEFFICIENTS[-1])
-    for coefficient in reversed(COEFFICIENTS[:-1]):
-        value = value * x + coefficient
-    return value
