@@ -48,7 +48,7 @@ class Signatures:
         return len(self.present)
 
     def as_tuples(self) -> list[tuple[int | bytes | None, ...]]:
-        """One tuple a document: fingerprint, keys, bits and count of every field, rarities; None for what is missing."""
+        """One tuple a document: fingerprint, keys, bits and count of every field, rarities; None for what it lacks."""
         heads = np.column_stack([self.fingerprints, self.keys]).tolist()
         empty = (None,) * (1 + self.keys.shape[1])
         tails = [

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 from sqlalchemy import ColumnElement, Double, Integer, and_, case, cast, literal_column
 
@@ -13,7 +14,8 @@ from dbsim.hashing.records.levels import AHEAD, ALIKE, CROSSED, EQUAL
 from dbsim.options import IndexOptions
 
 
-class Side(NamedTuple):
+@dataclass(frozen=True)
+class Side:
     """One field of one row."""
 
     bits: ColumnElement[Any]
@@ -47,7 +49,9 @@ def _field(backend: Backend, size: int, weights: Sequence[int], one: Side, two: 
     rarity = case((one.rarity < two.rarity, one.rarity), else_=two.rarity)
     worth: dict[int, ColumnElement[int]] = {number: _number(weights[number]) for number in range(1, EQUAL)}
     worth[EQUAL] = _number(weights[EQUAL]) + rarity
-    branches = {literal_column(str(number)): value for number, value in worth.items()}
+    branches: dict[ColumnElement[int], ColumnElement[int]] = {
+        literal_column(str(number)): value for number, value in worth.items()
+    }
     return case(branches, value=level, else_=_number(0))
 
 

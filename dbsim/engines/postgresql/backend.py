@@ -382,7 +382,7 @@ class PostgreSQL(install.PostgreSQLInstall):
         other_count: ColumnElement[Any],
         size: int,
     ) -> ColumnElement[int]:
-        cuts = literal_column(f"ARRAY[{', '.join(map(repr, CUTS))}]::float8[]")
+        cuts: ColumnElement[Any] = literal_column(f"ARRAY[{', '.join(map(repr, CUTS))}]::float8[]")
         alike = func.width_bucket(self.jaccard(bits, count, other_bits, other_count, size), cuts, type_=Integer)
         return case((bits == cast(other_bits, BIT(size)), literal_column(str(EQUAL))), else_=alike + 1)
 

@@ -75,9 +75,9 @@ class Records(Family):
     def similarity(self, left: Documents, right: Documents, model: Model) -> NDArray[np.float64]:
         learned = self.learned(model)
         a, b = (places.reshape(-1) for places in np.indices((len(left), len(right))))
-        rows = [Rows.of([field.filters for field in side.fields]) for side in (left, right)]
+        one, two = (Rows.of([field.filters for field in side.fields]) for side in (left, right))
         rarities = learned.rarities(self.atoms(left)), learned.rarities(self.atoms(right))
-        return probability(learned.score(*rows, a, b, rarities)).reshape(len(left), len(right))
+        return probability(learned.score(one, two, a, b, rarities)).reshape(len(left), len(right))
 
     def _keys(self, found: dict[str, FieldAtoms]) -> Keys:
         copies = combine([found[name].exact for name in sorted(found)])

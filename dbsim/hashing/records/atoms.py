@@ -1,4 +1,4 @@
-"""What compound keys are made of: Documents → Atoms, for every field an exact hash and two minima, 0 where it is missing.
+"""What compound keys are made of: Documents → FieldAtoms, an exact hash and two minima, 0 where a field is missing.
 
 Two rows agree in a minimum with the probability of the field's Jaccard similarity. All fields hash with one secret, so
 that the names of a person can be compared across: the unordered pair of names is a field of its own here.

@@ -63,11 +63,12 @@ class _Fit:
         weights, bits = self.weights(), np.full(len(levels), np.log2(self.share / (1 - self.share)))
         for field, column in enumerate(levels.T):
             bits += weights[field][column]
-        return 1 / (1 + np.exp2(-np.clip(bits, -60, 60)))
+        found: Numbers = 1 / (1 + np.exp2(-np.clip(bits, -60, 60)))
+        return found
 
 
 def fit(candidates: Levels, random: Levels, rows: int, crossed: tuple[int, int] | None) -> Evidence:
-    """`candidates`: levels of pairs that share a key, each once; `random`: of any pairs; `rows`: how many they are of."""
+    """`candidates`: levels of pairs that share a key, each once; `random`: of any pairs; `rows`: of how many rows."""
     pairs = rows * (rows - 1) / 2
     state = _Fit(
         _first_m(candidates.shape[1]), _shares(random, np.ones(len(random)), 0.5), min(0.5 * rows / pairs, 0.3)
@@ -102,9 +103,9 @@ def _shares(levels: Levels, weights: Numbers, added: float, prior: Numbers | Non
     """Of each level among the pairs that have the field; `added` pairs are spread as in `prior`, or evenly."""
     found = np.empty((levels.shape[1], COUNT))
     for field, column in enumerate(levels.T):
-        counts = np.bincount(column, weights=weights, minlength=COUNT)
+        counts: Numbers = np.bincount(column, weights=weights, minlength=COUNT).astype(np.float64)
         counts[0] = 0.0
-        counts[1:] += added * (1 / (COUNT - 1) if prior is None else prior[field, 1:])
+        counts[1:] += added / (COUNT - 1) if prior is None else added * prior[field, 1:]
         found[field] = counts / counts.sum()
     return found
 

@@ -46,13 +46,15 @@ class Learned:
 
     def frequent(self, found: NDArray[np.int8], one: NDArray[np.int16], two: NDArray[np.int16]) -> NDArray[np.int64]:
         both = np.minimum(one, two).astype(np.int64)
-        return np.where(found == EQUAL, both, 0).sum(axis=1)
+        added: NDArray[np.int64] = np.where(found == EQUAL, both, 0).sum(axis=1)
+        return added
 
     def own(self, rows: Rows, rarities: NDArray[np.int16]) -> NDArray[np.int64]:
         """What an exact copy of each row would score: the most it can reach."""
         there = np.stack([counts > 0 for counts in rows.counts], axis=1)
         weights = self.evidence.weights[:, EQUAL]
-        return self.evidence.prior + np.where(there, weights + rarities, 0).sum(axis=1)
+        most: NDArray[np.int64] = self.evidence.prior + np.where(there, weights + rarities, 0).sum(axis=1)
+        return most
 
     def to_model(self) -> Model:
         model: Model = {

@@ -1,8 +1,8 @@
 """How alike two rows are, field by field, in steps: filters, pairs of rows → int8 (pairs × fields).
 
-Level 0: a row lacks the field; 1: below the first cut; …; EQUAL: the filters are the same. Given name and surname of one
-row that are alike the surname and the given name of the other are CROSSED in the first of the two fields, and the second
-one is neutral.
+Level 0: a row lacks the field; 1: below the first cut; …; EQUAL: the filters are the same. Given name and surname of
+one row that are alike the surname and the given name of the other are CROSSED in the first of the two fields, and the
+second one is neutral.
 """
 
 from __future__ import annotations

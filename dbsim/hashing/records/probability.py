@@ -39,7 +39,8 @@ def probability(evidence: NDArray[np.int64]) -> NDArray[np.float64]:
     for coefficient in reversed(COEFFICIENTS[:-1]):
         value = value * x + coefficient
     power = (np.int64(1) << (size // UNIT)).astype(np.float64) * value
-    return np.where(limited < 0, 1.0 / (1.0 + power), power / (1.0 + power))
+    found: NDArray[np.float64] = np.where(limited < 0, 1.0 / (1.0 + power), power / (1.0 + power))
+    return found
 
 
 def probability_of(evidence: int) -> float:

@@ -78,7 +78,7 @@ def plan(atoms: Mapping[str, FieldAtoms], rows: int, crossed: tuple[int, int] | 
 
 def default(fields: int, crossed: tuple[int, int] | None) -> Scheme:
     """Without rows to plan on: every two fields by their minima."""
-    pairs = list(itertools.combinations(map(str, range(fields)), 2)) or [("0",)]
+    pairs: list[tuple[str, ...]] = list(itertools.combinations(map(str, range(fields)), 2)) or [("0",)]
     keys = [tuple((name, CLOSE) for name in pair) for pair in pairs]
     return Scheme(tuple(([((NAMES, EXACT),)] if crossed else []) + keys)[:MOST_KEYS])
 

@@ -10,15 +10,11 @@ from dbsim.text.normalise import normalise
 FIRST, LAST = 1800, 2100  # years of plausible dates
 PIVOT = 30  # 29 is 2029, 30 is 1930
 
-_MONTHS = {
-    start: number
-    for number, starts in enumerate(
-        "jan ene gen,feb fev fab,mar mrz mae maer,apr abr avr,may mai mag mayo,jun juin giu,jul juil lug,"
-        "aug ago aou,sep set,oct okt out ott,nov,dec dez dic des".split(","),
-        1,
-    )
-    for start in starts.split()
-}
+_NAMES = (
+    "jan ene gen,feb fev fab,mar mrz mae maer,apr abr avr,may mai mag mayo,jun juin giu,jul juil lug,aug ago aou,"
+    "sep set,oct okt out ott,nov,dec dez dic des"
+)
+_MONTHS = {start: number for number, starts in enumerate(_NAMES.split(","), 1) for start in starts.split()}
 _TIME = re.compile(r"[T\s]\d{1,2}:\d\d.*$")
 _PARTS = re.compile(r"[0-9]+|[^\W0-9_]+")
 _ORDINAL = frozenset(("st", "nd", "rd", "th", "of", "de", "den", "the"))

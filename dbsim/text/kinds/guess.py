@@ -36,7 +36,8 @@ _WORDS = {
     "timestamp version revision hash token password status source batch",
 }
 _KNOWN = {word: meaning for meaning, words in _WORDS.items() for word in words.split()}
-_IDENTIFIES = frozenset("ssn soc sec social insurance passport tax nif dni cpf nhs iban national".split())
+_NUMBERS = "ssn soc sec social insurance passport tax nif dni cpf nhs iban national"
+_IDENTIFIES = frozenset(_NUMBERS.split())
 _SPLIT = re.compile(r"[^a-z]+")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _EMAIL = re.compile(r"\S+@\S+\.\S+")

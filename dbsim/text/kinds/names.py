@@ -6,10 +6,11 @@ import re
 
 from dbsim.text.normalise import normalise
 
-_TITLES = frozenset(
+_SPELLED = (
     "mr mrs ms miss mister sir dame dr prof professor doctor doktor herr frau hr fr rev "
-    "sr sra srta don dona mme mlle monsieur madame ing dipl mag".split()
+    "sr sra srta don dona mme mlle monsieur madame ing dipl mag"
 )
+_TITLES = frozenset(_SPELLED.split())
 # ue is an u umlaut except after a, e and q (Bauer, Feuer, Quentin) ...
 _UMLAUTS = ((re.compile("ae"), "a"), (re.compile("oe"), "o"), (re.compile("(?<![aeq])ue"), "u"))
 
