@@ -12,16 +12,19 @@ from dbsim.engines.execute import TableHook
 from dbsim.engines.registry import backend_of
 from dbsim.engines.transactions import read, write
 from dbsim.engines.urls import engine_for, shown
-from dbsim.errors import DbsimError, InvalidOption
+from dbsim.errors import DbsimError, IndexExists, InvalidOption
 from dbsim.evaluate.graph import WalkSample, edge_table
 from dbsim.importing import load
 from dbsim.index import Index
 from dbsim.lifecycle import schema as own_schema
 from dbsim.lifecycle.alter import alter, changed
 from dbsim.lifecycle.create import create, drop
+from dbsim.lifecycle.records import THRESHOLD as RECORD_THRESHOLD
+from dbsim.lifecycle.records import plan_records, stated_kind
 from dbsim.options import Field, IndexOptions, fields_from, require_positive
 from dbsim.progress import Progress
 from dbsim.tables import catalogue
+from dbsim.text.kinds.guess import Guess
 
 FIRST_CONTACT = 2.0  # seconds of retries before a server that cannot be reached is reported
 
@@ -86,6 +89,8 @@ class Database:
         triggers: bool = True,
         inline: bool = False,
         secret: bytes | None = None,
+        records: bool = False,
+        kinds: Mapping[str, str] | None = None,
     ) -> Index:
         """An index on a table; the same call again changes nothing.
 
@@ -96,8 +101,14 @@ class Database:
         `triggers=False` leaves the table untouched: then every `sync` compares all rows. `inline=True` (PostgreSQL) has
         the database sign changed rows in the transaction that writes them: found at once, no worker.
         `false_drops`, such as 0.01, adds word signatures, for `contains`: the share of rows looked at in vain.
+        `records=True` is for tables of persons: the kind of each column is guessed unless `kinds` states it, as in
+        {"surname": "name", "remarks": ""}, and the score is the probability that two rows are one person.
         """
         self._require_schema()
+        if records or kinds:
+            return self._create_records(
+                name, table, schema, kinds or {}, threshold, triggers=triggers, secret=secret, bits=bits or 0
+            )
         common = _field_options(words, characters, normaliser, bits, false_drops)
         require_positive(rows=rows, keys=keys, bucket=bucket)
         options = IndexOptions(
@@ -123,6 +134,54 @@ class Database:
         ]
         create(self.engine, self._backend, options, given, secret, self._after_create_table, bucket or 0)
         return self.index(name)
+
+    def _create_records(
+        self,
+        name: str,
+        table: str,
+        schema: str | None,
+        kinds: Mapping[str, str],
+        threshold: float | None,
+        *,
+        triggers: bool,
+        secret: bytes | None,
+        bits: int,
+    ) -> Index:
+        if self._read(lambda c: catalogue.exists(c, name)):
+            return self._same_records(name, table, kinds)
+        asked = IndexOptions(
+            name=name,
+            table=table,
+            schema=schema,
+            fields=(Field(columns=("?",)),),
+            threshold=RECORD_THRESHOLD if threshold is None else threshold,
+            triggers=triggers,
+        )
+        planned = self._read(lambda c: plan_records(c, self._backend, asked, kinds, bits))
+        create(self.engine, self._backend, planned.options, [], secret, self._after_create_table)
+        return self.index(name)
+
+    def _same_records(self, name: str, table: str, kinds: Mapping[str, str]) -> Index:
+        """The index that is there, unless it was made otherwise."""
+        found = self.index(name)
+        options = found.options
+        stated = {column: stated_kind(kind) for column, kind in kinds.items() if kind}
+        stored = {field.name: field.normaliser.removeprefix("kind:") for field in options.fields}
+        if not options.hashing.rarity or options.table != table.rpartition(".")[2]:
+            raise IndexExists(name, ["it is not an index of the persons in this table"])
+        differences = [
+            f"{column} is {stored.get(column, 'left out')}, not {kind}"
+            for column, kind in stated.items()
+            if stored.get(column) != kind
+        ]
+        if differences:
+            raise IndexExists(name, differences)
+        return found
+
+    def guess_records(self, table: str, *, schema: str | None = None) -> list[Guess]:
+        """What each column of a table would be taken for by `create_index(records=True)`."""
+        asked = IndexOptions(name="guess", table=table, schema=schema, fields=(Field(columns=("?",)),))
+        return list(self._read(lambda c: plan_records(c, self._backend, asked, {})).guesses)
 
     def alter_index(
         self,

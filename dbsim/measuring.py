@@ -12,6 +12,7 @@ from sqlalchemy import Engine
 
 from dbsim.dedupe.results import Pair
 from dbsim.engines.backend import Backend
+from dbsim.engines.source_sample import sample_of
 from dbsim.engines.transactions import read
 from dbsim.errors import InvalidOption
 from dbsim.evaluate.collections import compare_collections
@@ -25,7 +26,6 @@ from dbsim.hashing.signer import Signer
 from dbsim.options import IndexOptions
 from dbsim.progress import Progress, quiet
 from dbsim.search.generation import Current
-from dbsim.sync import models
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.source import Key, public_key
 
@@ -71,9 +71,7 @@ class Measuring(ABC):
         progress: Progress = quiet,
     ) -> TuneReport:
         """Measure recall, rows ranked and cost of a grid of settings on a sample of the table."""
-        texts, rows = read(
-            self._engine, self._backend, lambda c: models.sample_of(c, self._backend, self._tables, sample)
-        )
+        texts, rows = read(self._engine, self._backend, lambda c: sample_of(c, self._backend, self._tables, sample))
         tuning = Tuning(
             self._signer,
             texts,

@@ -46,7 +46,7 @@ class Field:
             raise InvalidOption(f"a column is named twice among {', '.join(self.columns)}: name each column once")
         if not 0 < self.weight < float("inf"):
             raise InvalidOption(f"the weight of {self.name!r} is {self.weight}, but must be a positive number")
-        if self.normaliser not in PROFILES:
+        if self.normaliser not in PROFILES and not self.normaliser.startswith("kind:"):
             raise InvalidOption(f"there is no normaliser {self.normaliser!r}{suggest(self.normaliser, PROFILES)}")
         if self.unit is not None and self.unit not in UNITS:
             raise InvalidOption(f"the unit of a feature is one of {', '.join(UNITS)}, not {self.unit!r}")

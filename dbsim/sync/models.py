@@ -6,11 +6,11 @@ import json
 from dataclasses import dataclass, replace
 
 import numpy as np
-from sqlalchemy import Connection, Engine, func, insert, select
+from sqlalchemy import Connection, Engine, insert, select
 
 from dbsim.engines.backend import Backend
 from dbsim.engines.execute import TableHook, run
-from dbsim.engines.source_rows import source_rows, texts
+from dbsim.engines.source_sample import sample
 from dbsim.engines.transactions import read, write
 from dbsim.errors import NotFitted
 from dbsim.hashing.family import Model
@@ -19,7 +19,6 @@ from dbsim.lifecycle.statements import alter_statements
 from dbsim.tables import catalogue
 from dbsim.tables.catalogue import model_table
 from dbsim.tables.index_tables import IndexTables
-from dbsim.tables.key_conditions import among, chunks, key_columns
 
 DRAWN = "every n-th row in key order"
 
@@ -129,27 +128,3 @@ def fit(connection: Connection, backend: Backend, tables: IndexTables, signer: S
         return Fitted(signer.fit(columns), len(columns[0]))
     except ValueError as error:
         raise NotFitted(f"family {tables.record.options.family!r} cannot learn from this table: {error}") from error
-
-
-def sample_of(connection: Connection, backend: Backend, tables: IndexTables, size: int) -> tuple[list[list[str]], int]:
-    """A sample, and how many rows the table has."""
-    total = connection.scalar(select(func.count()).select_from(tables.source)) or 0
-    return sample(connection, backend, tables, size), total
-
-
-def sample(connection: Connection, backend: Backend, tables: IndexTables, size: int) -> list[list[str]]:
-    """Texts of each field of about `size` rows, spread evenly over the key order: the same rows for the same table."""
-    total = connection.scalar(select(func.count()).select_from(tables.source)) or 0
-    columns = key_columns(tables.source, tables)
-    place = func.row_number().over(order_by=columns).label("dbsim_place")
-    numbered = select(*columns, place).where(*(column.is_not(None) for column in columns)).subquery("numbered")
-    step = max(-(-total // size), 1)
-    drawn = select(*(numbered.c[name] for name in tables.key_names)).where(numbered.c.dbsim_place % step == 0)
-    keys = [tuple(row) for row in connection.execute(drawn.order_by(numbered.c.dbsim_place))]
-    found: dict[tuple[object, ...], tuple[str, ...]] = {}
-    for some in chunks(keys, backend.key_batch):
-        query = source_rows(backend, tables).where(among(key_columns(tables.source, tables), some))
-        for batch in texts(connection, backend, tables, query):
-            found |= zip(batch.keys, zip(*batch.columns, strict=True), strict=True)
-    rows = [found[key] for key in keys if key in found]
-    return [list(column) for column in zip(*rows, strict=True)] or [[] for _ in tables.record.options.fields]
