@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -157,7 +158,8 @@ class Database:
             threshold=RECORD_THRESHOLD if threshold is None else threshold,
             triggers=triggers,
         )
-        planned = self._read(lambda c: plan_records(c, self._backend, asked, kinds, bits))
+        secret = secret or secrets.token_bytes(16)
+        planned = self._read(lambda c: plan_records(c, self._backend, asked, kinds, secret, bits))
         create(self.engine, self._backend, planned.options, [], secret, self._after_create_table)
         return self.index(name)
 

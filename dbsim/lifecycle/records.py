@@ -53,20 +53,28 @@ def plan_records(
     found = crossed(guesses)
     family = Records(names="" if found is None else f"{found[0]}.{found[1]}", registered="records@1")
     options = replace(asked, fields=fields, family=described(family), threshold=asked.threshold or THRESHOLD)
-    planned, rows = planned_family(connection, backend, options, source, family)
+    planned, rows = planned_family(connection, backend, options, source, family, secret)
     return RecordPlan(replace(options, family=described(planned)).with_plan(), tuple(guesses), rows)
 
 
 def planned_family(
-    connection: Connection, backend: Backend, options: IndexOptions, source: Source, family: Records
+    connection: Connection,
+    backend: Backend,
+    options: IndexOptions,
+    source: Source,
+    family: Records,
+    secret: bytes,
 ) -> tuple[Records, int]:
-    """The family with keys for the table as it is now, and how many rows that are."""
+    """The family with keys for the table as it is now, and how many rows that are.
+
+    With the index's own secret: which bigram of a short value is the smallest depends on it, and so do the buckets.
+    """
     tables = IndexTables(new_record(replace(options, rows=0, keys=0), source.primary_key))
     rows = connection.scalar(select(func.count()).select_from(tables.source)) or 0
     columns = sample(connection, backend, tables, PLANNED_ON) if rows > 1 else []
     if not columns or len(columns[0]) < 2:
         return replace(family, scheme=str(default(len(options.fields), family.crossed))), rows
-    signer = Signer([field.plan() for field in options.fields], "minhash@1", options.plan, b"")
+    signer = Signer([field.plan() for field in options.fields], "minhash@1", options.plan, secret)
     atoms = family.atoms(signer.documents(columns))
     return replace(family, scheme=str(plan(atoms, rows, family.crossed))), rows
 
