@@ -37,7 +37,12 @@ class RecordPlan:
 
 
 def plan_records(
-    connection: Connection, backend: Backend, asked: IndexOptions, kinds: Mapping[str, str], bits: int = 0
+    connection: Connection,
+    backend: Backend,
+    asked: IndexOptions,
+    kinds: Mapping[str, str],
+    secret: bytes = b"",
+    bits: int = 0,
 ) -> RecordPlan:
     """`asked` has the name, the table and the threshold; `kinds` are the user's, "" for a column to leave out."""
     source = find_source(connection, backend, asked.table, asked.schema)
