@@ -38,10 +38,10 @@ from sqlalchemy.sql.elements import TextClause
 from sqlalchemy.sql.visitors import iterate
 
 from dbsim.engines.backend import Backend
+from dbsim.engines.evidence import Side, evidence
 from dbsim.errors import InvalidOption
 from dbsim.hashing.records.learning import Learned
 from dbsim.options import IndexOptions
-from dbsim.search.evidence import Side, evidence
 from dbsim.search.query import Query, key_parameter_names
 from dbsim.search.score import Filter, score
 from dbsim.tables.index_tables import IndexTables

@@ -14,6 +14,7 @@ from dbsim.engines.source_rows import source_rows, texts
 from dbsim.engines.transactions import read, write
 from dbsim.hashing.bloom import cardinality
 from dbsim.hashing.signer import Signer
+from dbsim.lifecycle.create import show
 from dbsim.progress import Progress
 from dbsim.sync import models
 from dbsim.sync.presign import Rehearsal
@@ -106,6 +107,8 @@ class Filling:
             _add_cardinalities(connection, size)
         self.backend.finish_filling(connection, self.tables)
         catalogue.set_ready(connection, self.tables.record)
+        if self.tables.record.searched and self.signer.family.learns:  # the views show what was learned
+            show(connection, self.backend, self.tables)
         return True
 
     def _count(self, table: FromClause) -> int:

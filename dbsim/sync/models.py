@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, replace
 
 import numpy as np
-from sqlalchemy import Connection, Engine, insert, select
+from sqlalchemy import Connection, Engine, insert
 
 from dbsim.engines.backend import Backend
 from dbsim.engines.execute import TableHook, run
@@ -19,6 +19,7 @@ from dbsim.lifecycle.statements import alter_statements
 from dbsim.tables import catalogue
 from dbsim.tables.catalogue import model_table
 from dbsim.tables.index_tables import IndexTables
+from dbsim.tables.model_rows import load
 
 DRAWN = "every n-th row in key order"
 
@@ -29,17 +30,6 @@ class Fitted:
 
     arrays: Model
     sample: int
-
-
-def load(connection: Connection, name: str, generation: int) -> Model | None:
-    """The model of a generation; None when it was never fitted."""
-    query = select(model_table).where(model_table.c.index_name == name, model_table.c.generation == generation)
-    rows = connection.execute(query).all()
-    if not rows:
-        return None
-    return {
-        row.name: np.frombuffer(bytes(row.numbers), np.dtype(row.dtype)).reshape(json.loads(row.shape)) for row in rows
-    }
 
 
 def save(connection: Connection, record: catalogue.IndexRecord, generation: int, fitted: Fitted) -> None:

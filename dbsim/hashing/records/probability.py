@@ -1,7 +1,7 @@
 """From evidence to probability, the same on every engine to the last bit: 1/UNIT bit → 1/(1 + 2⁻ᵇ).
 
-Only additions, multiplications, divisions and whole powers of two, which all machines round alike; PostgreSQL's twin is
-sql/postgresql/shared/probability.sql.
+Only additions, multiplications, divisions and whole powers of two, which all machines round alike, in an order in which
+every step rises or falls with the evidence; PostgreSQL's twin is sql/postgresql/shared/probability.sql.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def probability(evidence: NDArray[np.int64]) -> NDArray[np.float64]:
     for coefficient in reversed(COEFFICIENTS[:-1]):
         value = value * x + coefficient
     power = (np.int64(1) << (size // UNIT)).astype(np.float64) * value
-    found: NDArray[np.float64] = np.where(limited < 0, 1.0 / (1.0 + power), power / (1.0 + power))
+    found: NDArray[np.float64] = np.where(limited < 0, 1.0 / (1.0 + power), 1.0 - 1.0 / (1.0 + power))
     return found
 
 
@@ -51,7 +51,7 @@ def probability_of(evidence: int) -> float:
     for coefficient in reversed(COEFFICIENTS[:-1]):
         value = value * x + coefficient
     power = float(1 << (size // UNIT)) * value
-    return 1.0 / (1.0 + power) if evidence < 0 else power / (1.0 + power)
+    return 1.0 / (1.0 + power) if evidence < 0 else 1.0 - 1.0 / (1.0 + power)
 
 
 def evidence_of(probability: float) -> int:

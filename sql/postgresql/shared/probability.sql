@@ -11,6 +11,7 @@ BEGIN
         value := value * x + coefficient;
     END LOOP;
     value := (1::bigint << (size / {unit})::integer)::float8 * value;
-    RETURN CASE WHEN evidence < 0 THEN 1.0::float8 / (1.0::float8 + value) ELSE value / (1.0::float8 + value) END;
+    value := 1.0::float8 / (1.0::float8 + value);
+    RETURN CASE WHEN evidence < 0 THEN value ELSE 1.0::float8 - value END;
 END
 $dbsim$

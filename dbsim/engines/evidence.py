@@ -4,14 +4,61 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
-from sqlalchemy import ColumnElement, Double, Integer, and_, case, cast, literal_column
+from sqlalchemy import ColumnElement, Connection, Double, Integer, and_, case, cast, literal_column, null
 
-from dbsim.engines.backend import Backend
+from dbsim.hashing.families.records import Records
 from dbsim.hashing.records.learning import Learned
 from dbsim.hashing.records.levels import AHEAD, ALIKE, CROSSED, EQUAL
 from dbsim.options import IndexOptions
+from dbsim.tables.index_tables import IndexTables
+from dbsim.tables.model_rows import load
+from dbsim.tables.names import quote
+
+
+class Comparing(Protocol):
+    """The part of a Backend that compares filters; a view that knows no function has one of its own."""
+
+    def jaccard(
+        self,
+        bits: ColumnElement[Any],
+        count: ColumnElement[Any],
+        other_bits: ColumnElement[Any],
+        other_count: ColumnElement[Any],
+        size: int,
+    ) -> ColumnElement[float]: ...
+
+    def level(
+        self,
+        bits: ColumnElement[Any],
+        count: ColumnElement[Any],
+        other_bits: ColumnElement[Any],
+        other_count: ColumnElement[Any],
+        size: int,
+    ) -> ColumnElement[int]: ...
+
+    def probability(self, evidence: ColumnElement[int]) -> ColumnElement[float]: ...
+
+
+def learned_of(connection: Connection, tables: IndexTables) -> Learned | None:
+    """What the index has learned of the table's persons, if it is about persons and has."""
+    record = tables.record
+    family = record.options.hashing
+    model = load(connection, record.name, record.generation) if isinstance(family, Records) else None
+    return family.learned(model) if model and isinstance(family, Records) else None
+
+
+def between(comparing: Comparing, tables: IndexTables, learned: Learned | None, a: str, b: str) -> ColumnElement[float]:
+    """The probability for two rows of the signature table by their aliases; unknown before anything is learned."""
+    if learned is None:
+        return cast(null(), Double)
+    names = tables.names
+    columns = list(zip(names.bits, names.counts, names.rarities, strict=True))
+    left, right = (
+        [Side(*(literal_column(f"{alias}.{quote(name)}") for name in field)) for field in columns] for alias in (a, b)
+    )
+    return comparing.probability(evidence(comparing, tables.record.options, learned, left, right))
 
 
 @dataclass(frozen=True)
@@ -24,7 +71,7 @@ class Side:
 
 
 def evidence(
-    backend: Backend, options: IndexOptions, learned: Learned, left: Sequence[Side], right: Sequence[Side]
+    backend: Comparing, options: IndexOptions, learned: Learned, left: Sequence[Side], right: Sequence[Side]
 ) -> ColumnElement[int]:
     """The sum that `Learned.score` gives, in 1/UNIT bit."""
     parts = [
@@ -43,7 +90,7 @@ def evidence(
     return total
 
 
-def _field(backend: Backend, size: int, weights: Sequence[int], one: Side, two: Side) -> ColumnElement[int]:
+def _field(backend: Comparing, size: int, weights: Sequence[int], one: Side, two: Side) -> ColumnElement[int]:
     """A missing value says nothing; an equal one the more the rarer it is."""
     level = case((_both(one, two), backend.level(one.bits, one.count, two.bits, two.count, size)))
     rarity = case((one.rarity < two.rarity, one.rarity), else_=two.rarity)
@@ -56,7 +103,7 @@ def _field(backend: Backend, size: int, weights: Sequence[int], one: Side, two: 
 
 
 def _crossed(
-    backend: Backend, size: int, left: Sequence[Side], right: Sequence[Side], given: int, surname: int
+    backend: Comparing, size: int, left: Sequence[Side], right: Sequence[Side], given: int, surname: int
 ) -> ColumnElement[bool]:
     """Both names are alike the other row's other name, and more so than its own: conditions from rare to frequent."""
 
