@@ -33,16 +33,16 @@ class Frequencies:
         return found
 
 
-def fit(exact: Hashes, equal: float) -> Frequencies:
-    """`equal`: how often two different persons have equal values."""
+def fit(exact: Hashes, equal: float, most: int) -> Frequencies:
+    """`equal`: how often two different persons have equal values; a frequent one costs at most so much."""
     there = exact[exact != 0]
     values, counts = np.unique(there, return_counts=True)
     total = max(len(there), 1)
     often = counts > 1
     return Frequencies(
         values[often].astype(np.int64),
-        _added(counts[often] / total, equal).astype(np.int16),
-        int(_added(np.array([1 / total]), equal)[0]),
+        np.maximum(_added(counts[often] / total, equal), -max(most, 0)).astype(np.int16),
+        max(int(_added(np.array([1 / total]), equal)[0]), -max(most, 0)),
     )
 
 

@@ -14,6 +14,7 @@ from dbsim.hashing.documents import Documents
 from dbsim.hashing.records import evidence, frequency
 from dbsim.hashing.records.atoms import FieldAtoms
 from dbsim.hashing.records.candidates import candidate_pairs
+from dbsim.hashing.records.dependence import Alike, equal_pairs
 from dbsim.hashing.records.evidence import Evidence
 from dbsim.hashing.records.frequency import Frequencies
 from dbsim.hashing.records.levels import EQUAL, Places, Rows, levels
@@ -52,13 +53,16 @@ class Learned:
     def own(self, rows: Rows, rarities: NDArray[np.int16]) -> NDArray[np.int64]:
         """What an exact copy of each row would score: the most it can reach."""
         there = np.stack([counts > 0 for counts in rows.counts], axis=1)
-        weights = self.evidence.weights[:, EQUAL]
-        most: NDArray[np.int64] = self.evidence.prior + np.where(there, weights + rarities, 0).sum(axis=1)
+        copies = np.where(there, EQUAL, 0).astype(np.int8)
+        most: NDArray[np.int64] = self.evidence.bits(copies) + np.where(there, rarities, 0).sum(axis=1)
         return most
 
     def to_model(self) -> Model:
         model: Model = {
             "weights": self.evidence.weights,
+            "repeats": self.evidence.repeats,
+            "allowed": self.evidence.allowed,
+            "parents": np.array(self.evidence.parents),
             "prior": np.array([self.evidence.prior]),
             "equal": self.evidence.equal,
             "matches": np.array([self.evidence.matches]),
@@ -80,7 +84,15 @@ class Learned:
             )
             for number in range(len(weights))
         )
-        found = Evidence(weights, int(model["prior"][0]), model["equal"].astype(np.float64), float(model["matches"][0]))
+        found = Evidence(
+            weights,
+            model["repeats"].astype(np.int64),
+            model["allowed"].astype(np.int64),
+            tuple(model["parents"].tolist()),
+            int(model["prior"][0]),
+            model["equal"].astype(np.float64),
+            float(model["matches"][0]),
+        )
         return Learned(found, tuple(frequencies), crossed)
 
 
@@ -96,7 +108,23 @@ def learn(documents: Documents, atoms: dict[str, FieldAtoms], keys: NDArray[np.i
     one = random.integers(0, count, RANDOM)
     two = (one + random.integers(1, count, RANDOM)) % count
     found = evidence.fit(
-        levels(rows, rows, places[a], places[b], crossed), levels(rows, rows, one, two, crossed), count, crossed
+        levels(rows, rows, places[a], places[b], crossed),
+        levels(rows, rows, one, two, crossed),
+        _alike(rows, atoms, random, crossed),
+        count,
+        crossed,
     )
-    frequencies = (frequency.fit(atoms[str(number)].exact, float(equal)) for number, equal in enumerate(found.equal))
+    frequencies = (
+        frequency.fit(atoms[str(number)].exact, float(equal), found.gain(number) // 2)
+        for number, equal in enumerate(found.equal)
+    )
     return Learned(found, tuple(frequencies), crossed)
+
+
+def _alike(rows: Rows, atoms: dict[str, FieldAtoms], random: np.random.Generator, crossed: Crossed) -> list[Alike]:
+    """For each field, pairs that are equal in it."""
+    found = []
+    for number, counts in enumerate(rows.counts):
+        a, b, pairs = equal_pairs(atoms[str(number)].exact, random)
+        found.append(Alike(levels(rows, rows, a, b, crossed), pairs, len(counts)))
+    return found
