@@ -9,9 +9,9 @@ from typing import Any
 
 from sqlalchemy import Engine, event
 
+from dbsim.context import DatabaseContext
 from dbsim.engines.execute import TableHook
 from dbsim.engines.registry import backend_of
-from dbsim.engines.transactions import read, write
 from dbsim.engines.urls import engine_for, shown
 from dbsim.errors import DbsimError, IndexExists, InvalidOption
 from dbsim.evaluate.graph import WalkSample, edge_table
@@ -22,10 +22,11 @@ from dbsim.lifecycle.alter import alter, changed
 from dbsim.lifecycle.create import create, drop
 from dbsim.lifecycle.records import THRESHOLD as RECORD_THRESHOLD
 from dbsim.lifecycle.records import plan_records, stated_kind
-from dbsim.options import Field, IndexOptions, fields_from, require_positive
+from dbsim.options import Field, IndexOptions, asked_normaliser, fields_from, require_positive
 from dbsim.progress import Progress
 from dbsim.tables import catalogue
 from dbsim.text.kinds.guess import Guess
+from dbsim.text.kinds.registry import PREFIX
 
 FIRST_CONTACT = 2.0  # seconds of retries before a server that cannot be reached is reported
 
@@ -45,7 +46,7 @@ class Database:
     def __init__(self, engine: Engine, after_create_table: TableHook | None = None) -> None:
         self.engine = engine
         self._backend = backend_of(engine)
-        self._after_create_table = after_create_table
+        self._context = DatabaseContext(engine=engine, backend=self._backend, after_create_table=after_create_table)
         self._checked = False
         # every connection of this engine can compute scores, also those of the application's sessions
         if not event.contains(engine, "engine_connect", self._backend.prepare):
@@ -133,7 +134,7 @@ class Database:
             "inline",
             *(option for option, value in chosen.items() if value is not None),
         ]
-        create(self.engine, self._backend, options, given, secret, self._after_create_table, bucket or 0)
+        create(self.engine, self._backend, options, given, secret, self._context.after_create_table, bucket or 0)
         return self.index(name)
 
     def _create_records(
@@ -148,7 +149,7 @@ class Database:
         secret: bytes | None,
         bits: int,
     ) -> Index:
-        if self._read(lambda c: catalogue.exists(c, name)):
+        if self._context.read(lambda c: catalogue.exists(c, name)):
             return self._same_records(name, table, kinds)
         asked = IndexOptions(
             name=name,
@@ -159,8 +160,8 @@ class Database:
             triggers=triggers,
         )
         secret = secret or secrets.token_bytes(16)
-        planned = self._read(lambda c: plan_records(c, self._backend, asked, kinds, secret, bits))
-        create(self.engine, self._backend, planned.options, [], secret, self._after_create_table)
+        planned = self._context.read(lambda c: plan_records(c, self._backend, asked, kinds, secret, bits))
+        create(self.engine, self._backend, planned.options, [], secret, self._context.after_create_table)
         return self.index(name)
 
     def _same_records(self, name: str, table: str, kinds: Mapping[str, str]) -> Index:
@@ -168,7 +169,7 @@ class Database:
         found = self.index(name)
         options = found.options
         stated = {column: stated_kind(kind) for column, kind in kinds.items() if kind}
-        stored = {field.name: field.normaliser.removeprefix("kind:") for field in options.fields}
+        stored = {field.name: field.normaliser.removeprefix(PREFIX) for field in options.fields}
         if not options.hashing.rarity or options.table != table.rpartition(".")[2]:
             raise IndexExists(name, ["it is not an index of the persons in this table"])
         differences = [
@@ -183,7 +184,7 @@ class Database:
     def guess_records(self, table: str, *, schema: str | None = None) -> list[Guess]:
         """What each column of a table would be taken for by `create_index(records=True)`."""
         asked = IndexOptions(name="guess", table=table, schema=schema, fields=(Field(columns=("?",)),))
-        return list(self._read(lambda c: plan_records(c, self._backend, asked, {})).guesses)
+        return list(self._context.read(lambda c: plan_records(c, self._backend, asked, {})).guesses)
 
     def alter_index(
         self,
@@ -214,19 +215,19 @@ class Database:
         require_positive(rows=rows, keys=keys)
         if columns or fields:
             given["fields"] = fields_from(columns, fields, **common)
-        alter(self.engine, self._backend, changed(current, given, common), self._after_create_table)
+        alter(self.engine, self._backend, changed(current, given, common), self._context.after_create_table)
         return self.index(name)
 
     def index(self, name: str) -> Index:
         """An existing index."""
         self._require_schema()
-        record = self._read(lambda c: catalogue.load(c, name))
-        return Index(self.engine, self._backend, record, self._after_create_table)
+        record = self._context.read(lambda c: catalogue.load(c, name))
+        return Index(self._context, record)
 
     def indexes(self) -> list[Index]:
         """All indexes, by name."""
         self._require_schema()
-        return [self.index(name) for name in self._read(catalogue.names)]
+        return [self.index(name) for name in self._context.read(catalogue.names)]
 
     def drop_index(self, name: str) -> None:
         """Remove an index with its tables and triggers; the indexed table stays as it is."""
@@ -241,7 +242,7 @@ class Database:
             self._require_schema()
         show = progress or (lambda stage, done, total: None)
         report = lambda done: show("importing", done, done)  # noqa: E731
-        return write(self.engine, self._backend, lambda c: load(c, self._backend, Path(path), table, text, report))
+        return self._context.write(lambda c: load(c, self._backend, Path(path), table, text, report))
 
     def walk(
         self,
@@ -255,7 +256,7 @@ class Database:
         seed: int | None = None,
     ) -> WalkSample:
         """Nodes drawn by a random walk on a table of edges, `ends` its two columns: uniform over what is reached."""
-        graph = self._read(lambda c: edge_table(c, self._backend, table, ends))
+        graph = self._context.read(lambda c: edge_table(c, self._backend, table, ends))
         found: WalkSample = graph.sample(size, start, degree, gap, seed)
         return found
 
@@ -264,11 +265,8 @@ class Database:
 
     def _require_schema(self) -> None:
         if not self._checked:
-            read(self.engine, self._backend, lambda c: own_schema.require(c, self.url), patience=FIRST_CONTACT)
+            self._context.read(lambda c: own_schema.require(c, self.url), patience=FIRST_CONTACT)
             self._checked = True
-
-    def _read(self, work: Any) -> Any:
-        return read(self.engine, self._backend, work)
 
 
 def _field_options(
@@ -289,7 +287,7 @@ def _field_options(
             raise InvalidOption(f"{size} {unit} in a row is out of range: use 1 to 32")
         common |= {"unit": unit, "size": size}
     if normaliser:
-        common["normaliser"] = normaliser
+        common["normaliser"] = asked_normaliser(normaliser)
     if false_drops is not None:
         common["false_drops"] = false_drops
     return common | ({"bits": bits} if bits is not None else {})

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Subquery
+from sqlalchemy import Connection, Subquery
 
+from dbsim.context import DatabaseContext
+from dbsim.dedupe.decisions import Book, Decision
 from dbsim.dedupe.keep import Ranking
 from dbsim.dedupe.kernels.buckets import Limits
 from dbsim.dedupe.options import GroupOptions, PairOptions
@@ -15,9 +17,7 @@ from dbsim.dedupe.resolve import Resolution, Resolver
 from dbsim.dedupe.results import Duplicates, Pairs
 from dbsim.dedupe.run import Deduplication, limited
 from dbsim.dedupe.store_pairs import Workplace
-from dbsim.engines.backend import Backend
-from dbsim.engines.execute import TableHook
-from dbsim.engines.transactions import persistently, read
+from dbsim.engines.transactions import persistently
 from dbsim.errors import InvalidOption
 from dbsim.hashing.signer import Signer
 from dbsim.lifecycle import status
@@ -44,17 +44,9 @@ from dbsim.tables.source import Key
 class Index(Measuring):
     """Near-duplicate search over one table. Made by `Database.create_index` or `Database.index`."""
 
-    def __init__(
-        self,
-        engine: Engine,
-        backend: Backend,
-        record: catalogue.IndexRecord,
-        after_create_table: TableHook | None = None,
-    ) -> None:
-        self._engine = engine
-        self._backend = backend
-        self._after_create_table = after_create_table
-        self._current = Current(engine, backend, record)
+    def __init__(self, context: DatabaseContext, record: catalogue.IndexRecord) -> None:
+        self._context = context
+        self._current = Current(context, record)
 
     @property
     def _search(self) -> SearchEngine:
@@ -80,6 +72,11 @@ class Index(Measuring):
         return self._tables.record.options
 
     @property
+    def secret(self) -> bytes:
+        """With the options it makes `dbsim.bulk` and `dbsim.spark` find the very groups of this index; keep it so."""
+        return self._tables.record.secret
+
+    @property
     def key_names(self) -> list[str]:
         """The primary key's columns."""
         return self._tables.key_names
@@ -87,8 +84,11 @@ class Index(Measuring):
     # ── in step ──
     def sync(self, *, reconcile: bool = False, progress: Progress = quiet) -> SyncReport:
         """Bring the index, and the groups if they are stored, up to date; `reconcile` compares every row."""
-        before = self._deduplication(progress).stored()
-        report = self.worker(progress).run(compare=reconcile)
+        deduplication = self._deduplication(progress)
+        before, waiting = deduplication.look()
+        report = self._worker(progress).run(compare=reconcile)
+        if report.idle and not waiting:
+            return report
         deduplication = self._deduplication(progress)
         if before is not None and report.switched and self.options.hashing.estimated:
             deduplication.anew(before)  # a change of generation drops them
@@ -99,36 +99,37 @@ class Index(Measuring):
     def refit(self) -> None:
         """Learn again from the table as it is now (families that learn): a new generation; the next `sync` fills it."""
         self._current.look()
-        models.refit(self._engine, self._backend, self._tables, self._signer, self._after_create_table)
+        models.refit(self._search.context)
 
     def follow(
         self, *, stop: Callable[[], bool] = lambda: False, poll: float = 5.0, progress: Progress = quiet
     ) -> None:
         """Keep up until `stop()`; PostgreSQL wakes it at once, otherwise it looks after `poll` seconds at most."""
+        backend = self._context.backend
         self.sync(progress=progress)
         while not stop():
-            persistently(self._backend, lambda: self._backend.wait(self._engine, self._tables, poll))
+            persistently(backend, lambda: backend.wait(self._context.engine, self._tables, poll))
             self.sync(progress=progress)
 
     def set_inline(self, on: bool = True, *, progress: Progress = quiet) -> SyncReport:
         """PostgreSQL: sign in the writing transaction (True) or through the queue (False), then bring up to date."""
-        set_inline(self._engine, self._backend, self.name, on)
+        set_inline(self._context.engine, self._context.backend, self.name, on)
         self._current.look()
         return self.sync(progress=progress)
 
-    def worker(self, progress: Progress = quiet) -> Worker:
-        return Worker(self._engine, self._backend, self._tables, self._signer, progress)
+    def _worker(self, progress: Progress = quiet) -> Worker:
+        return Worker(self._search.context, progress=progress)
 
     def check(self, *, sample: int | None = None, repair: bool = False, progress: Progress = quiet) -> Differences:
         """Recompute signatures and compare, all rows or a sample; rows still in the queue are not differences."""
         if sample is not None and sample < 1:
             raise InvalidOption(f"a sample of {sample} rows is not possible: use 1 or more")
         if repair:
-            self.worker(progress).build()
+            self._worker(progress).build()
         self._current.look()
-        if not models.ensure(self._engine, self._backend, self._tables, self._signer):
+        if not models.ensure(self._search.context):
             return Differences()  # nothing is stored before there is something to learn from
-        walk = Comparison(self._engine, self._backend, self._tables, self._signer)
+        walk = Comparison(self._search.context)
         walk.progress = lambda done, total: progress("checking", done, total)
         found = walk.all(repair=repair) if sample is None else walk.sample(sample, repair=repair)
         if repair or not found:
@@ -141,9 +142,11 @@ class Index(Measuring):
 
         def work(connection: Connection) -> status.Status:
             tables = IndexTables(catalogue.load(connection, self.name))
-            return status.status(connection, self._backend, tables, describe_columns(tables.record.options.fields))
+            return status.status(
+                connection, self._context.backend, tables, describe_columns(tables.record.options.fields)
+            )
 
-        return read(self._engine, self._backend, work)
+        return self._context.read(work)
 
     # ── search ──
     def search(
@@ -329,15 +332,42 @@ class Index(Measuring):
 
     def kept(self, groups: Sequence[int], *, keep: str = "first") -> set[Key]:
         """The keys, as tuples, of the rows that stay of some stored groups."""
-        return read(self._engine, self._backend, lambda c: self._ranking(keep).kept(c, groups))
+        return self._context.read(lambda c: self._ranking(keep).kept(c, groups))
+
+    # ── decisions ──
+    def decide(
+        self, a: Any, b: Any, verdict: str, *, who: str = "", note: str = "", connection: Connection | None = None
+    ) -> Decision:
+        """Say of two rows that they are the "same", "different", or that you are "unsure"; kept in the database.
+
+        Groups have rows that are the same together, also below the threshold, and different ones never, also not
+        through a third row. When the text of a row changes, the decision is outdated and asked again.
+        """
+        one, two = self.key(a), self.key(b)
+        score = self._current.ask(lambda search: search.explain(one, two)).exact
+        return self._book().decide(one, two, verdict, who, note, score, connection)
+
+    def undecide(self, a: Any, b: Any, *, connection: Connection | None = None) -> bool:
+        """Take the decision about two rows back; whether there was one."""
+        return self._book().undecide(self.key(a), self.key(b), connection)
+
+    def decisions(self) -> Iterator[Decision]:
+        """Everything that was decided, in key order, read a page at a time."""
+        return iter(self._book())
+
+    def labelled_pairs(self) -> Iterator[tuple[Decision, list[float | None]]]:
+        """Every decision with the exact similarity of each field as the texts are now: data to fit and judge with."""
+        for decision in self.decisions():
+            yield decision, [field.exact for field in self.explain(decision.a, decision.b).fields]
+
+    def _book(self) -> Book:
+        return Book(self._current.look().context)
 
     def _ranking(self, keep: str) -> Ranking:
         return Ranking(self._deduplication(quiet).place, keep)
 
     def _deduplication(self, progress: Progress) -> Deduplication:
-        search = self._current.look()
-        place = Workplace(self._engine, self._backend, search.tables, search.signer, progress)
-        return Deduplication(place, self._after_create_table)
+        return Deduplication(Workplace(self._current.look().context, progress))
 
     def _pair_options(self, threshold: float, verify: bool, limits: Limits | None) -> PairOptions:
         # pairs from the index's own threshold on are stored, so that asking for higher ones needs no new run

@@ -16,16 +16,15 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, delete, select
 
 from dbsim.dedupe.contents import Edges, firsts, incident, touching
+from dbsim.dedupe.kernels.assignment import assign
 from dbsim.dedupe.kernels.buckets import levels, unsettled
 from dbsim.dedupe.kernels.clustering import Graph
 from dbsim.dedupe.kernels.collection import Collection
 from dbsim.dedupe.kernels.pairs import Candidates
 from dbsim.dedupe.options import GroupOptions, PairOptions
-from dbsim.dedupe.store_groups import assign
 from dbsim.dedupe.store_pairs import Workplace, insert_edges
 from dbsim.dedupe.verify import MARGIN
 from dbsim.engines.signature_rows import Numbers, json_numbers, sharing, signatures_of
-from dbsim.engines.transactions import read, write
 from dbsim.hashing.bloom import Filters
 from dbsim.hashing.signer import Signatures
 from dbsim.tables import group_state
@@ -56,10 +55,10 @@ class Incremental:
     def run(self) -> int:
         """The number of changes worked in."""
         for _ in range(ATTEMPTS):
-            update = read(self.place.engine, self.place.backend, self.compute)
-            if update is None or write(self.place.engine, self.place.backend, lambda c: self.apply(c, update)):  # noqa: B023
+            update = self.place.read(self.compute)
+            if update is None or self.place.write(lambda c: self.apply(c, update)):  # noqa: B023
                 return 0 if update is None else update.noted
-        return write(self.place.engine, self.place.backend, self._at_once)
+        return self.place.write(self._at_once)
 
     def _at_once(self, connection: Connection) -> int:
         """While the application is busy: compute under the workers' locks, so that nothing is noted in between."""
@@ -188,7 +187,8 @@ class Incremental:
         def exact(x: NDArray[np.int64], y: NDArray[np.int64]) -> NDArray[np.float64]:
             return self.place.verifier.scores(fingerprints[x], fingerprints[y], connection)
 
-        made = assign(fingerprints, copies, graph, options, exact if pairs.verify else estimate, estimate)
+        score = exact if pairs.verify else estimate
+        made = assign(fingerprints, copies, graph, options.by, options.threshold, score, estimate)
         keys = {first.fingerprint: first.key for first in found}
         update.regrouped = nodes
         update.rows = list(made.rows(state.generation, keys, slice(None)))

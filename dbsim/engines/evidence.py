@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, Connection, Double, Integer, and_, case, cast, literal_column, null
 
 from dbsim.hashing.families.records import Records
@@ -74,32 +76,65 @@ def evidence(
     backend: Comparing, options: IndexOptions, learned: Learned, left: Sequence[Side], right: Sequence[Side]
 ) -> ColumnElement[int]:
     """The sum that `Learned.score` gives, in 1/UNIT bit."""
-    parts = [
-        _field(backend, field.bits, learned.evidence.weights[number].tolist(), left[number], right[number])
-        for number, field in enumerate(options.fields)
+    found = learned.evidence
+    levels = [
+        case((_both(one, two), backend.level(one.bits, one.count, two.bits, two.count, field.bits)), else_=_number(0))
+        for field, one, two in zip(options.fields, left, right, strict=True)
     ]
-    total = _number(learned.evidence.prior)
+    parts = [
+        _worth(levels[number], found.weights[number].tolist(), left[number], right[number])
+        for number in range(len(levels))
+    ]
+    for number, parent in enumerate(found.parents):
+        if parent >= 0:
+            said, allowed = (
+                _by_level(levels[number], found.repeats[number]),
+                _by_level(levels[parent], found.allowed[number]),
+            )
+            parts[number] = parts[number] - case((said < allowed, said), else_=allowed)
+    total = _number(found.prior)
     if learned.crossed is not None:
-        given, surname = learned.crossed
-        weight = _number(int(learned.evidence.weights[given, CROSSED]))
-        over = _crossed(backend, options.fields[given].bits, left, right, given, surname)
-        total = total + case((over, weight), else_=parts[given] + parts[surname])
+        total = total + _names(backend, options, learned, left, right, parts)
         parts = [part for number, part in enumerate(parts) if number not in learned.crossed]
     for part in parts:
         total = total + part
     return total
 
 
-def _field(backend: Comparing, size: int, weights: Sequence[int], one: Side, two: Side) -> ColumnElement[int]:
+def _names(
+    backend: Comparing,
+    options: IndexOptions,
+    learned: Learned,
+    left: Sequence[Side],
+    right: Sequence[Side],
+    parts: Sequence[ColumnElement[int]],
+) -> ColumnElement[int]:
+    """Crossed, both names together are worth one weight."""
+    assert learned.crossed is not None
+    given, surname = learned.crossed
+    weight = _number(int(learned.evidence.weights[given, CROSSED]))
+    over = _crossed(backend, options.fields[given].bits, left, right, given, surname)
+    return case((over, weight), else_=parts[given] + parts[surname])
+
+
+def _worth(level: ColumnElement[int], weights: Sequence[int], one: Side, two: Side) -> ColumnElement[int]:
     """A missing value says nothing; an equal one the more the rarer it is."""
-    level = case((_both(one, two), backend.level(one.bits, one.count, two.bits, two.count, size)))
     rarity = case((one.rarity < two.rarity, one.rarity), else_=two.rarity)
     worth: dict[int, ColumnElement[int]] = {number: _number(weights[number]) for number in range(1, EQUAL)}
     worth[EQUAL] = _number(weights[EQUAL]) + rarity
+    return _choice(level, worth)
+
+
+def _by_level(level: ColumnElement[int], values: NDArray[np.int64]) -> ColumnElement[int]:
+    """Levels with the same value are written together: most have none."""
+    return _choice(level, {number: _number(value) for number, value in enumerate(values.tolist()) if value})
+
+
+def _choice(level: ColumnElement[int], values: dict[int, ColumnElement[int]]) -> ColumnElement[int]:
     branches: dict[ColumnElement[int], ColumnElement[int]] = {
-        literal_column(str(number)): value for number, value in worth.items()
+        literal_column(str(number)): value for number, value in values.items()
     }
-    return case(branches, value=level, else_=_number(0))
+    return case(branches, value=level, else_=_number(0)) if branches else _number(0)
 
 
 def _crossed(

@@ -115,9 +115,7 @@ def stated_kind(text: str) -> str:
 def _field(column: str, kind: str | None, bits: int) -> Field:
     assert kind is not None
     found = kind_of(kind)
-    return Field(
-        columns=(column,), normaliser=f"kind:{found.full_name}", unit=found.unit, size=found.size, bits=bits, sample=1
-    )
+    return Field(columns=(column,), normaliser=found.normaliser, unit=found.unit, size=found.size, bits=bits, sample=1)
 
 
 def shown(guesses: Sequence[Guess]) -> list[str]:

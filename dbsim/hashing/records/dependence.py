@@ -50,15 +50,18 @@ def equal_pairs(exact: Hashes, random: np.random.Generator) -> tuple[Places, Pla
 
 
 def depend(
-    chance: NDArray[np.float64], usual: NDArray[np.float64], alike: Sequence[Alike]
+    chance: NDArray[np.float64], usual: NDArray[np.float64], alike: Sequence[Alike], names: Sequence[int] = ()
 ) -> tuple[list[int], NDArray[np.float64]]:
-    """(parents, fields × levels of u where the parent is equal); `usual` is how records of one person agree."""
+    """(parents, fields × levels of u where the parent is equal); `usual` is how records of one person agree.
+
+    Names that may be crossed are nobody's parents: crossed, they have no level of their own.
+    """
     fields = len(chance)
     given = [_given(some, usual) for some in alike]
     edges = [
         (float(found[field, EQUAL] / chance[field, EQUAL]), parent, field)
         for parent, found in enumerate(given)
-        if found is not None
+        if found is not None and parent not in names
         for field in range(fields)
         if field != parent and found[field].sum() > 0
     ]

@@ -24,6 +24,7 @@ CLEAN_AT = (5, 12)  # steps at which probable matches are taken out of the rando
 MOST_CROSSED = 0.2  # of the matches: unbounded, precision fell to 0.83 (persons.md, 6)
 MOST_DIFFERENT = 0.35  # of the matches that have a field may differ in it altogether; neighbours differ in more
 MOST_MATCHES = 2.0  # a row: more pairs than that are not records of one person, but of one city
+SURE = 0.9  # m is counted among such pairs only: with the others, neighbours become matches step by step
 CLOSE = 4  # levels at the top that count as agreement of a name by chance
 
 Numbers = NDArray[np.float64]
@@ -34,7 +35,7 @@ Weights = NDArray[np.int64]
 class Evidence:
     """`weights[field, level]` in 1/UNIT bit; what a field says again that its parent has said is taken off.
 
-    That is the smaller of `repeats[field, level]` and `allowed[field, the parent's level]`, so that more agreement never
+    That is the smaller of `repeats[field, level]` and `allowed[field, parent's level]`, so that more agreement never
     means less evidence. `parents[field]` is -1 without one; `equal[field]` is u of equal values, for rare ones' worth.
     """
 
@@ -102,13 +103,13 @@ def fit(
     most = MOST_MATCHES * rows / pairs
     chance = _shares(random, np.ones(len(random)), 0.5)
     first = _first_m(candidates.shape[1])
-    parents, after = depend(chance, first, alike)
+    parents, after = depend(chance, first, alike, crossed or ())
     state = _Fit(first, chance, after, parents, min(0.5 * rows / pairs, 0.3))
     _cross(state, crossed)
     for step in range(STEPS):
         p = state.probabilities(candidates)
         before, state.share = state.share, min(max(float(p.sum()) / pairs, 1e-12), most, 0.5)
-        state.m = _plausible(_shares(candidates, p, 1.0, state.m))
+        state.m = _plausible(_shares(candidates, np.where(p >= SURE, p, 0.0), 1.0, state.m))
         if step in CLEAN_AT:
             state.u = _shares(random, 1 - state.probabilities(random), 0.5)
         _cross(state, crossed)

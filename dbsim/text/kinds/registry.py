@@ -16,10 +16,13 @@ from dbsim.text.kinds.numbers import digits, phone
 from dbsim.text.kinds.placeholders import missing
 from dbsim.text.kinds.positions import from_left, from_right
 from dbsim.text.normalise import normalise
+from dbsim.text.normalisers.normaliser import Normaliser
+from dbsim.text.normalisers.registry import OTHERS
 
-Normaliser = Callable[[str], str]
+Change = Callable[[str], str]
+PREFIX = "kind-"
 _NAME = re.compile(r"[a-z][a-z_]*")
-_REMEMBERED = 1 << 16  # values of a kind; a register has far fewer different surnames, cities and days of birth
+_REMEMBERED = 1 << 16  # values of a kind
 
 
 def _same(text: str) -> str:
@@ -35,8 +38,8 @@ class Kind:
 
     name: str
     version: int
-    normalise: Normaliser
-    spell: Normaliser = _same
+    normalise: Change
+    spell: Change = _same
     unit: str = "characters"
     size: int = 2
 
@@ -44,12 +47,28 @@ class Kind:
     def full_name(self) -> str:
         return f"{self.name}@{self.version}"
 
+    @property
+    def normaliser(self) -> str:
+        """The name of the normaliser that an index stores."""
+        return PREFIX + self.full_name
+
     def value(self, text: str) -> str:
         """The normalised value; empty for nothing, and for what people write when they know nothing."""
         return "" if missing(text) else self.normalise(text)
 
     def fold(self, text: str) -> bytes:
         return self.spell(self.value(text)).encode()
+
+
+class KindNormaliser(Normaliser):
+    """A kind as a normaliser, with a memory: a register has few different surnames, cities and days of birth."""
+
+    def __init__(self, kind: Kind) -> None:
+        self.kind = kind
+        self.fold = lru_cache(maxsize=_REMEMBERED)(kind.fold)  # type: ignore[method-assign]
+
+    def fold(self, text: str) -> bytes:  # replaced by one with a memory
+        return self.kind.fold(text)
 
 
 _KINDS: dict[str, Kind] = {}
@@ -96,11 +115,15 @@ def kind_of(text: str) -> Kind:
 
 
 @lru_cache(maxsize=64)
-def folder(text: str) -> Callable[[str], bytes]:
-    """`Kind.fold` of the kind with this name, with a memory."""
-    return lru_cache(maxsize=_REMEMBERED)(kind_of(text).fold)
+def _normaliser(full: str) -> KindNormaliser | None:
+    """For the registry of normalisers, under the name that an index stores: kind-name@1."""
+    try:
+        return KindNormaliser(kind_of(full.removeprefix(PREFIX))) if full.startswith(PREFIX) else None
+    except ValueError:
+        return None
 
 
+OTHERS.append(_normaliser)
 register(Kind(name="name", version=1, normalise=name))
 register(Kind(name="date", version=1, normalise=date))
 register(Kind(name="digits", version=1, normalise=digits, spell=from_left, unit="words", size=1))
