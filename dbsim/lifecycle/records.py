@@ -5,21 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, Engine, func, select
 
 from dbsim.engines.backend import Backend
+from dbsim.engines.execute import TableHook
 from dbsim.engines.source_sample import sample
-from dbsim.errors import InvalidOption, suggest
+from dbsim.engines.transactions import read
+from dbsim.errors import IndexExists, InvalidOption, suggest
 from dbsim.hashing.families.records import Records
 from dbsim.hashing.families.registry import described
 from dbsim.hashing.records.scheme import default, plan
 from dbsim.hashing.signer import Signer
-from dbsim.lifecycle.create import find_source, new_record
+from dbsim.lifecycle.create import create, find_source, new_record
 from dbsim.options import Field, IndexOptions
+from dbsim.tables import catalogue
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.source import Source
 from dbsim.text.kinds.guess import GIVEN, SURNAME, Guess, crossed, guess
-from dbsim.text.kinds.registry import kind_names, kind_of
+from dbsim.text.kinds.registry import PREFIX, kind_names, kind_of
 
 LOOKED_AT = 2000  # rows to guess kinds from
 PLANNED_ON = 40_000  # rows to plan keys on
@@ -34,6 +37,52 @@ class RecordPlan:
     options: IndexOptions
     guesses: tuple[Guess, ...]
     rows: int
+
+
+Asked = tuple[str, str, str | None, float | None, bool]  # name, table, schema, threshold, triggers
+
+
+def create_records(
+    engine: Engine,
+    backend: Backend,
+    asked: Asked,
+    kinds: Mapping[str, str],
+    secret: bytes,
+    bits: int = 0,
+    after_create_table: TableHook | None = None,
+) -> bool:
+    """True when made, False when it was there; IndexExists when it was with other kinds or on another table."""
+    name, table, schema, threshold, triggers = asked
+    if read(engine, backend, lambda c: _exists(c, name, table, kinds)):
+        return False
+    options = IndexOptions(
+        name=name,
+        table=table,
+        schema=schema,
+        fields=(Field(columns=("?",)),),
+        threshold=THRESHOLD if threshold is None else threshold,
+        triggers=triggers,
+    )
+    planned = read(engine, backend, lambda c: plan_records(c, backend, options, kinds, secret, bits))
+    return create(engine, backend, planned.options, [], secret, after_create_table)
+
+
+def _exists(connection: Connection, name: str, table: str, kinds: Mapping[str, str]) -> bool:
+    if not catalogue.exists(connection, name):
+        return False
+    options = catalogue.load(connection, name).options
+    if not options.hashing.rarity or options.table != table.rpartition(".")[2]:
+        raise IndexExists(name, ["it is not an index of the persons in this table"])
+    stored = {field.name: field.normaliser.removeprefix(PREFIX) for field in options.fields}
+    stated = {column: stated_kind(kind) for column, kind in kinds.items() if kind}
+    differences = [
+        f"{column} is {stored.get(column, 'left out')}, not {kind}"
+        for column, kind in stated.items()
+        if stored.get(column) != kind
+    ]
+    if differences:
+        raise IndexExists(name, differences)
+    return True
 
 
 def plan_records(
