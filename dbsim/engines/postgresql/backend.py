@@ -419,7 +419,7 @@ class PostgreSQL(install.PostgreSQLInstall):
     ) -> ColumnElement[int]:
         cuts: ColumnElement[Any] = literal_column(f"ARRAY[{', '.join(map(repr, CUTS))}]::float8[]")
         alike = func.width_bucket(self.jaccard(bits, count, other_bits, other_count, size), cuts, type_=Integer)
-        return case((bits == cast(other_bits, BIT(size)), literal_column(str(EQUAL))), else_=alike + 1)
+        return case((bits == cast(other_bits, PostgreSQLBits(size)), literal_column(str(EQUAL))), else_=alike + 1)
 
     def probability(self, evidence: ColumnElement[int]) -> ColumnElement[float]:
         return func.dbsim_probability(evidence, type_=Double)
