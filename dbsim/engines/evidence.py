@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, Connection, Double, Integer, and_, case, cast, literal_column, null
 
-from dbsim.hashing.families.records import Records
+from dbsim.hashing.records.family import Records
 from dbsim.hashing.records.learning import Learned
 from dbsim.hashing.records.levels import AHEAD, ALIKE, CROSSED, EQUAL
 from dbsim.options import IndexOptions

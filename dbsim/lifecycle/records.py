@@ -12,8 +12,8 @@ from dbsim.engines.execute import TableHook
 from dbsim.engines.source_sample import sample
 from dbsim.engines.transactions import read
 from dbsim.errors import IndexExists, InvalidOption, suggest
-from dbsim.hashing.families.records import Records
 from dbsim.hashing.families.registry import described
+from dbsim.hashing.records.family import Records
 from dbsim.hashing.records.scheme import default, plan
 from dbsim.hashing.signer import Signer
 from dbsim.lifecycle.create import create, find_source, new_record

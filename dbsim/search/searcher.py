@@ -16,7 +16,7 @@ from dbsim.context import Stage
 from dbsim.engines.source_rows import source_rows, texts
 from dbsim.engines.stored_keys import stored_key, stored_keys
 from dbsim.errors import InvalidOption, UnknownKey
-from dbsim.hashing.families.records import Records
+from dbsim.hashing.records.family import Records
 from dbsim.hashing.records.learning import Learned
 from dbsim.options import IndexOptions
 from dbsim.search.explain import Explanation, explain

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from benchmarks.register import register
 from dbsim.hashing.documents import Documents
-from dbsim.hashing.families.records import Records
 from dbsim.hashing.keys import Plan
 from dbsim.hashing.records.candidates import candidate_pairs
+from dbsim.hashing.records.family import Records
 from dbsim.hashing.records.learning import Learned
 from dbsim.hashing.records.levels import EQUAL, Rows, levels
 from dbsim.hashing.records.probability import evidence_of, probability, probability_of

@@ -15,10 +15,10 @@ from dbsim.hashing.families.hyperplane import Hyperplane
 from dbsim.hashing.families.linear_spectral import LinearSpectral
 from dbsim.hashing.families.minhash import MinHash
 from dbsim.hashing.families.rabin_minhash import RabinMinHash
-from dbsim.hashing.families.records import Records
 from dbsim.hashing.families.spectral import Spectral
 from dbsim.hashing.families.stable import Cauchy, Gauss, Levy
 from dbsim.hashing.family import Family
+from dbsim.hashing.records.family import Records
 
 FAMILIES: dict[str, Family] = {  # each with its usual settings
     "minhash@1": MinHash(),
