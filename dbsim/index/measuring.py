@@ -11,6 +11,7 @@ import numpy as np
 
 from dbsim.context import DatabaseContext
 from dbsim.dedupe.results import Pair
+from dbsim.engines.source_sample import sample_of
 from dbsim.errors import InvalidOption, NotFitted
 from dbsim.evaluate.clusters import Clusters, assigned, clusters
 from dbsim.evaluate.evaluation import Evaluation
@@ -75,7 +76,7 @@ class Measuring(ABC):
         progress: Progress = quiet,
     ) -> TuneReport:
         """Measure recall, rows ranked and cost of a grid of settings on a sample of the table."""
-        texts, rows = self._context.read(lambda c: models.sample_of(c, self._context.backend, self._tables, sample))
+        texts, rows = self._context.read(lambda c: sample_of(c, self._context.backend, self._tables, sample))
         tuning = Tuning(
             self._signer,
             texts,
