@@ -30,6 +30,7 @@ from dbsim.progress import Progress, quiet
 from dbsim.search.generation import Current
 from dbsim.search.limits import Text, by_field
 from dbsim.sync import models
+from dbsim.tables import model_rows
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.source import Key, public_key
 
@@ -144,7 +145,7 @@ class Measuring(ABC):
         """The number of the nearest stored centroid for each text; after `clusters(by="kmeans", save=True)`."""
         context = self._current.look().context
         record = context.tables.record
-        model = context.read(lambda c: models.load(c, record.name, record.generation, CLUSTERS))
+        model = context.read(lambda c: model_rows.load(c, record.name, record.generation, CLUSTERS))
         if model is None:
             raise NotFitted(f"index {record.name!r} has no stored clusters: ask for clusters(count=…, save=True)")
         given = [by_field(self.options, text) for text in texts]
