@@ -105,10 +105,7 @@ class Database:
         """
         self._require_schema()
         if records or kinds:
-            asked = (name, table, schema, threshold, triggers)
-            key, hook = secret or secrets.token_bytes(16), self._context.after_create_table
-            create_records(self.engine, self._backend, asked, kinds or {}, key, bits or 0, hook)
-            return self.index(name)
+            return self._create_records((name, table, schema, threshold, triggers), kinds or {}, secret, bits or 0)
         common = field_options(words, characters, normaliser, bits, false_drops)
         require_positive(rows=rows, keys=keys, bucket=bucket)
         options = IndexOptions(
@@ -128,6 +125,11 @@ class Database:
         given = [*ALWAYS_GIVEN, *(option for option, value in chosen.items() if value is not None)]
         create(self.engine, self._backend, options, given, secret, self._context.after_create_table, bucket or 0)
         return self.index(name)
+
+    def _create_records(self, asked: Any, kinds: Mapping[str, str], secret: bytes | None, bits: int) -> Index:
+        key, hook = secret or secrets.token_bytes(16), self._context.after_create_table
+        create_records(self.engine, self._backend, asked, kinds, key, bits, hook)
+        return self.index(asked[0])
 
     def guess_records(self, table: str, *, schema: str | None = None) -> list[Guess]:
         """What each column of a table would be taken for by `create_index(records=True)`."""
