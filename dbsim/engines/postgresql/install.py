@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, MetaData, Table
 
+from dbsim.engines.evidence import learned_of
 from dbsim.engines.execute import ask, run
 from dbsim.engines.pause import pause
 from dbsim.engines.postgresql import signing_data as constants
@@ -50,6 +51,8 @@ class PostgreSQLInstall:
     """The part of the backend that deals with it; see `Backend` for what each step means."""
 
     jaccard: Callable[..., Any]
+    level: Callable[..., Any]
+    probability: Callable[..., Any]
     _home: Callable[[Connection], str]
 
     def table_settings(self, names: Sequence[str]) -> list[str]:
@@ -107,7 +110,8 @@ class PostgreSQLInstall:
         named = {row.name: row.type for row in types}
         plain = {name: type_.split(" COLLATE ")[0] for name, type_ in tables.record.primary_key}
         types_of_key = tuple(named.get(name, type_) for name, type_ in plain.items())
-        return PostgreSQLSurface(tables, quote(self._home(connection)), self.jaccard, types_of_key)
+        home = quote(self._home(connection))
+        return PostgreSQLSurface(tables, home, self, types_of_key, learned_of(connection, tables))
 
 
 def encoding(connection: Connection) -> str:
