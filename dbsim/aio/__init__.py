@@ -104,7 +104,8 @@ class AsyncIndex:
 
     sync = _apart(Index.sync)
     refit = _apart(Index.refit)
-    set_inline = _apart(Index.set_inline)
+    inline = _apart(Index.inline)
+    drop = _apart(Index.drop)
     check = _apart(Index.check)
     resolve = _apart(Index.resolve)
     tune = _apart(Index.tune)

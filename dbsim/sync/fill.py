@@ -12,6 +12,7 @@ from sqlalchemy.sql.ddl import CreateIndex
 from dbsim.context import Stage
 from dbsim.engines.source_rows import source_rows, texts
 from dbsim.hashing.bloom import cardinality
+from dbsim.lifecycle.create import show
 from dbsim.progress import Progress
 from dbsim.sync import models
 from dbsim.sync.presign import Rehearsal
@@ -43,6 +44,7 @@ class Filling(Stage):
 
     def step(self, connection: Connection, signer: Rehearsal) -> int:
         """Sign and store the next rows; 0 when there are no more."""
+        self.backend.share(connection, self.tables.record.name)
         if not self._unfinished(connection, lock=True):
             return 0
         models.require(connection, self.tables, self.signer)
@@ -83,6 +85,7 @@ class Filling(Stage):
         self.progress("building indexes", len(indexes), len(indexes))
 
     def _build(self, connection: Connection, index: CreateIndex) -> None:
+        self.backend.share(connection, self.tables.record.name)
         if self._unfinished(connection, lock=True):
             connection.execute(index)
 
@@ -91,6 +94,7 @@ class Filling(Stage):
 
         Both under one lock: workers leave rows behind the last one to the filling, until they see that it is ready.
         """
+        self.backend.share(connection, self.tables.record.name)
         if not self._unfinished(connection, lock=True):
             return True
         if self.step(connection, Rehearsal(self.signer)) >= self.backend.fill_batch:
@@ -99,6 +103,8 @@ class Filling(Stage):
             _add_cardinalities(connection, size)
         self.backend.finish_filling(connection, self.tables)
         catalogue.set_ready(connection, self.tables.record)
+        if self.tables.record.searched and self.signer.family.learns:  # the views show what was learned
+            show(connection, self.backend, self.tables)
         return True
 
     def _count(self, table: FromClause) -> int:

@@ -15,7 +15,6 @@ import psycopg
 from sqlalchemy import make_url
 
 
-
 def binary() -> str:
     """The programme, fetched by apt when it is not there; a machine that cannot do so fails the test."""
     os.environ["PATH"] += os.pathsep + "/usr/sbin"

@@ -21,9 +21,9 @@ from dbsim.engines.callers import Caller, connection_of
 from dbsim.engines.transactions import persistently
 from dbsim.errors import InvalidOption
 from dbsim.hashing.signer import Signer
+from dbsim.index.changing import Changing
+from dbsim.index.measuring import Measuring
 from dbsim.lifecycle import status
-from dbsim.lifecycle.inline import set_inline
-from dbsim.measuring import Measuring
 from dbsim.options import IndexOptions, describe_columns
 from dbsim.progress import Progress, quiet
 from dbsim.search.contains import Contained, contains, search_containing
@@ -43,7 +43,7 @@ from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.source import Key
 
 
-class Index(Measuring):
+class Index(Measuring, Changing):
     """Near-duplicate search over one table. Made by `Database.create_index` or `Database.index`."""
 
     def __init__(self, context: DatabaseContext, record: catalogue.IndexRecord) -> None:
@@ -98,11 +98,6 @@ class Index(Measuring):
             deduplication.keep_up()
         return report
 
-    def refit(self) -> None:
-        """Learn again from the table as it is now (families that learn): a new generation; the next `sync` fills it."""
-        self._current.look()
-        models.refit(self._search.context)
-
     def follow(
         self, *, stop: Callable[[], bool] = lambda: False, poll: float = 5.0, progress: Progress = quiet
     ) -> None:
@@ -112,12 +107,6 @@ class Index(Measuring):
         while not stop():
             persistently(backend, lambda: backend.wait(self._context.engine, self._tables, poll))
             self.sync(progress=progress)
-
-    def set_inline(self, on: bool = True, *, progress: Progress = quiet) -> SyncReport:
-        """PostgreSQL: sign in the writing transaction (True) or through the queue (False), then bring up to date."""
-        set_inline(self._context.engine, self._context.backend, self.name, on)
-        self._current.look()
-        return self.sync(progress=progress)
 
     def _worker(self, progress: Progress = quiet) -> Worker:
         return Worker(self._search.context, progress=progress)
