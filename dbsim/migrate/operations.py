@@ -72,8 +72,8 @@ def create_index(
     secret: bytes = b"",
     after_create_table: TableHook | None = None,
 ) -> None:
-    """Create an index. `primary_key` is needed offline, where the table cannot be looked at: {"id": "BIGINT"}, or for
-    each dialect {"sqlite": {"id": "CHAR(32)"}, "postgresql": {"id": "uuid"}}. Online the table's own types count.
+    """Create an index. `primary_key` is needed offline, where the table cannot be looked at: {"id": "BIGINT"}, or
+    one such for each dialect's name. Online the table's own types count.
 
     Without `secret` the database draws one when the statement runs, so that none lies in a repository.
     """
@@ -168,6 +168,8 @@ def _new_or_there(
     if same_exists(connection, options, OPTIONS):
         return catalogue.load(connection, options.name)
     require_free(connection, options.name)
+    if options.inline:  # its functions read the table, under a search path of their own
+        options = replace(options, schema=source.schema)
     record = new_record(resolved(connection, backend, options, source), source.primary_key, secret)
     if options.inline:
         backend.require_inline(connection, IndexTables(record), source)
