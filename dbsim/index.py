@@ -256,7 +256,7 @@ class Index(Measuring):
         anew for each query: it asks one generation of the index, which goes some minutes after a change of options.
         """
         search = self._current.get()
-        bounds = bounds_of(search.options, threshold, limit, max_candidates, probes, verify=False)
+        bounds = bounds_of(search.options, threshold, limit, max_candidates, probes, verify=None)
         (query,) = search.sign([by_field(search.options, text)], probes)
         return search.match(query, bounds, where)
 

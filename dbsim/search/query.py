@@ -27,6 +27,7 @@ class Query:
     counts: tuple[int, ...]
     lookups: tuple[tuple[int, ...], ...] = ()
     texts: tuple[str, ...] = ()
+    fingerprint: int | None = None
 
     @staticmethod
     def of(signatures: Signatures) -> list[Query | None]:
@@ -39,7 +40,7 @@ class Query:
         if row[0] is None:
             return None
         tail = row[1 + keys :]
-        return Query(tuple(row[1 : 1 + keys]), tuple(tail[0::2]), tuple(tail[1::2]))
+        return Query(tuple(row[1 : 1 + keys]), tuple(tail[0::2]), tuple(tail[1::2]), fingerprint=row[0])
 
     @staticmethod
     def nothing(options: IndexOptions, width: int = 1) -> Query:
