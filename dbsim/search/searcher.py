@@ -9,15 +9,13 @@ from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import BindParameter, ColumnElement, Connection, Engine, Select, Subquery, bindparam, select
+from sqlalchemy import BindParameter, ColumnElement, Connection, Select, Subquery, bindparam, select
 from sqlalchemy.sql.visitors import replacement_traverse
 
-from dbsim.engines.backend import Backend
+from dbsim.context import Stage
 from dbsim.engines.source_rows import field_places, read_fields, source_rows, texts
-from dbsim.engines.transactions import searching
 from dbsim.errors import InvalidOption, UnknownKey
 from dbsim.hashing.error import DEVIATIONS
-from dbsim.hashing.signer import Signer
 from dbsim.options import IndexOptions
 from dbsim.search.decide import Cut, Decided, Ranked, compared, cut_of, decide
 from dbsim.search.explain import Explanation, explain
@@ -27,7 +25,6 @@ from dbsim.search.results import Hit, Results
 from dbsim.search.statements import Look, Statements, Where, many_parameters, parameters, self_parameters
 from dbsim.sync import models
 from dbsim.tables.catalogue import is_ready
-from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.key_conditions import among, chunks, key_columns
 from dbsim.tables.source import Key, Texts, Unindexable, public_key
 
@@ -56,20 +53,16 @@ class Found:
 
 
 @dataclass
-class SearchEngine:
+class SearchEngine(Stage):
     """The searches of one index; statements are compiled once."""
 
-    engine: Engine
-    backend: Backend
-    tables: IndexTables
-    signer: Signer
     _compiled: dict[Any, Compiled] = field(default_factory=dict)
     _filled: bool = False
     _queue: bool | None = None
 
     @property
     def options(self) -> IndexOptions:
-        return self.tables.record.options
+        return self.context.options
 
     @property
     def statements(self) -> Statements:
@@ -80,7 +73,7 @@ class SearchEngine:
     ) -> list[Query | None]:
         """Each text belongs to every field, unless it is given field by field."""
         if self.signer.family.learns:
-            with searching(self.engine, self.backend, connection) as own:
+            with self.context.searching(connection) as own:
                 models.require(own, self.tables, self.signer)
         fields = len(self.tables.record.options.fields)
         columns = [[text if isinstance(text, str) else text[number] for text in texts] for number in range(fields)]
@@ -120,14 +113,14 @@ class SearchEngine:
         return self._run(query, bounds, where, connection, marked=marked)
 
     def similar(self, key: Key, bounds: Bounds, where: Where, connection: Connection | None) -> Results:
-        with searching(self.engine, self.backend, connection) as own:
+        with self.context.searching(connection) as own:
             query = self.query_of(own, key, bounds)
             return self._run(query, bounds, where, own, key)
 
     def search_many(
         self, queries: Sequence[Query | None], bounds: Bounds, connection: Connection | None
     ) -> list[Results]:
-        with searching(self.engine, self.backend, connection) as own:
+        with self.context.searching(connection) as own:
             if self.signer.family.nearest:  # neighbours in key order are one scan a query and tree
                 return [self._run(query, bounds, None, own) for query in queries]
             found: list[Results] = []
@@ -213,7 +206,7 @@ class SearchEngine:
     def columns_of(self, keys: Sequence[Key]) -> list[tuple[str, ...] | None]:
         """The text of every field of rows of the source; None for one that is gone."""
         found: dict[Key, tuple[str, ...]] = {}
-        with searching(self.engine, self.backend) as own:
+        with self.context.searching() as own:
             for some in chunks(keys, self.backend.key_batch):
                 for batch in self.source_texts(own, some):
                     found |= zip(batch.keys, zip(*batch.columns, strict=True), strict=True)
@@ -221,7 +214,7 @@ class SearchEngine:
 
     def explain(self, a: Key, b: Key) -> Explanation:
         """What two rows have in common; the signatures are the stored ones."""
-        with searching(self.engine, self.backend) as own:
+        with self.context.searching() as own:
             stored = [self.query_of(own, key, Bounds(threshold=0.0, verify=False)) for key in (a, b)]
             (key_a, texts_a), (key_b, texts_b) = (self._row(own, key) for key in (a, b))
         names = self.tables.key_names
@@ -261,7 +254,7 @@ class SearchEngine:
         if query is None:
             return Results()
         cut = cut_of(self.options, query.counts, bounds)
-        with searching(self.engine, self.backend, connection) as own:
+        with self.context.searching(connection) as own:
             shape = {"without_key": key is not None, "width": query.width, "look": self._look(own, bounds, connection)}
             ask = partial(self._ask, own, query, cut, bounds, shape, key, marked)
             exact = partial(self._exact, own, query, key)
@@ -378,7 +371,7 @@ class SearchEngine:
         found = self._compiled.get(shape)
         if found is None:
             statement: Select[Any] = build()
-            compiled = statement.compile(dialect=self.engine.dialect)
+            compiled = statement.compile(dialect=self.context.engine.dialect)
             order = list(compiled.positiontup) if compiled.positiontup is not None else None
             found = Compiled(str(compiled), order, dict(compiled.params))
             if len(self._compiled) > 100:  # conditions with literals in them

@@ -342,7 +342,7 @@ def test_searches_out_of_range(database: dbsim.Database, index: dbsim.Index, she
 
 
 def test_conditions_that_the_database_does_not_understand(index: dbsim.Index, shell: Command) -> None:
-    url = index._engine.url.render_as_string(hide_password=False)
+    url = index._context.engine.url.render_as_string(hide_password=False)
     for where in ("nosuch = 1", "id = (SELECT 1 FROM nosuch)"):
         with pytest.raises(
             StatementRejected, match=r"a table or column is not there \(.*nosuch.*\): check the condition"
@@ -421,8 +421,8 @@ def run_migration(engine: Engine, code: str, function: str) -> None:
 def test_a_schema_of_another_version(database: dbsim.Database, shell: Command) -> None:
     url = shell_url(database)
     for version, sentence_ in {
-        "0000": "the database has dbsim's tables in version 0000, not 0002: run `dbsim upgrade",
-        "9999": "dbsim's tables are of version 9999, newer than this dbsim (0002): install the newer dbsim",
+        "0000": "the database has dbsim's tables in version 0000, not 0003: run `dbsim upgrade",
+        "9999": "dbsim's tables are of version 9999, newer than this dbsim (0003): install the newer dbsim",
     }.items():
         execute(database.engine, f"UPDATE dbsim_version SET version_num = '{version}'")
         with pytest.raises(SchemaOutdated, match=re.escape(sentence_)):
