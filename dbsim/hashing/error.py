@@ -25,6 +25,7 @@ Counts = NDArray[np.int64]
 
 DEVIATIONS = 2.5  # of a normal distribution: 0.6 % lie beyond on either side
 EMPTY = 16.0  # a filter whose union has fewer bits left says "many": its logarithm is a guess
+LOADS = (0.25, 0.5, 1.0, 1.5, 2.0, 3.0)  # features a bit
 WORST = (0.2, 0.3, 0.5)  # similarities around which the error is largest, for any counts
 
 
@@ -64,6 +65,18 @@ def question_widths(size: int, threshold: float | None, sample: int = 1) -> tupl
     below, above = _widths(size, features, others, threshold, sample, DEVIATIONS)
     below[0] = above[0] = 0.0
     return below.max(axis=1).tolist(), above.max(axis=1).tolist()
+
+
+def error_steps(size: int, threshold: float | None, sample: int = 1) -> list[tuple[int, float]]:
+    """(set bits, standard error of two rows with at most so many) for SQL, which has no square root everywhere."""
+    found = []
+    for load in LOADS:
+        count = np.array([int(size * (1 - np.exp(-load)))])
+        errors = [
+            standard_errors(size, count, count, j, sample) for j in (WORST if threshold is None else (threshold,))
+        ]
+        found.append((int(count[0]), round(float(np.max(errors)), 5)))
+    return [step for step in found if step[1] < 1]
 
 
 def _widths(
