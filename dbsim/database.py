@@ -19,7 +19,7 @@ from dbsim.index import Index
 from dbsim.lifecycle import schema as own_schema
 from dbsim.lifecycle.alter import alter, changed
 from dbsim.lifecycle.create import create, drop
-from dbsim.options import Field, IndexOptions, fields_from, require_positive
+from dbsim.options import Field, IndexOptions, asked_normaliser, fields_from, require_positive
 from dbsim.progress import Progress
 from dbsim.tables import catalogue
 
@@ -225,7 +225,7 @@ def _field_options(
             raise InvalidOption(f"{size} {unit} in a row is out of range: use 1 to 32")
         common |= {"unit": unit, "size": size}
     if normaliser:
-        common["normaliser"] = normaliser
+        common["normaliser"] = asked_normaliser(normaliser)
     if false_drops is not None:
         common["false_drops"] = false_drops
     return common | ({"bits": bits} if bits is not None else {})

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import Connection, Subquery
 
 from dbsim.context import DatabaseContext
+from dbsim.dedupe.decisions import Book, Decision
 from dbsim.dedupe.keep import Ranking
 from dbsim.dedupe.kernels.buckets import Limits
 from dbsim.dedupe.options import GroupOptions, PairOptions
@@ -69,6 +70,11 @@ class Index(Measuring):
     @property
     def options(self) -> IndexOptions:
         return self._tables.record.options
+
+    @property
+    def secret(self) -> bytes:
+        """With the options it makes `dbsim.bulk` and `dbsim.spark` find the very groups of this index; keep it so."""
+        return self._tables.record.secret
 
     @property
     def key_names(self) -> list[str]:
@@ -158,9 +164,10 @@ class Index(Measuring):
     ) -> Results:
         """Rows similar to a text; for an index of several fields give `{"title": …, "body": …}`.
 
-        `probes` looks into so many neighbouring buckets of each key as well. `verify` recomputes the family's exact
-        measure from the texts of the ranked rows and lets it decide; it is on unless that measure is Jaccard, of which
-        the filters give an estimate. `containing` leaves rows out that lack a word, in the same statement.
+        `probes` looks into so many neighbouring buckets of each key as well. `verify` says whose texts decide: by
+        default those of rows within the estimate's error of the threshold, with True of all ranked rows, with False of
+        none; measures other than Jaccard have no estimate, so all. `containing` leaves rows out that lack a word, in
+        the same statement.
         """
         wanted = Words(all=(containing,)) if isinstance(containing, str) else containing
 
@@ -247,13 +254,15 @@ class Index(Measuring):
         max_candidates: int = MAX_CANDIDATES,
         probes: int = 0,
     ) -> Subquery:
-        """The search as a SQLAlchemy selectable with the key columns and `score`, to join with your own tables.
+        """The search as a SQLAlchemy selectable: key columns, `score`, `standard_error`, to join with your own tables.
 
-        Threshold and score are those of the estimated Jaccard similarity, whatever the family's own measure. Build it
-        anew for each query: it asks one generation of the index, which goes some minutes after a change of options.
+        Threshold and score are those of the estimated Jaccard similarity, whatever the family's own measure; rows down
+        to 2.5 standard errors below the threshold are there too, as no text is looked at. Build it anew for each
+        query: it asks one generation of the index, which goes some minutes after a change of options.
         """
         search = self._current.get()
-        bounds = bounds_of(search.options, threshold, limit, max_candidates, probes, verify=None)
+        verify = None if search.options.hashing.measure == "jaccard" else False
+        bounds = bounds_of(search.options, threshold, limit, max_candidates, probes, verify)
         (query,) = search.sign([by_field(search.options, text)], probes)
         return search.match(query, bounds, where)
 
@@ -327,6 +336,35 @@ class Index(Measuring):
     def kept(self, groups: Sequence[int], *, keep: str = "first") -> set[Key]:
         """The keys, as tuples, of the rows that stay of some stored groups."""
         return self._context.read(lambda c: self._ranking(keep).kept(c, groups))
+
+    # ── decisions ──
+    def decide(
+        self, a: Any, b: Any, verdict: str, *, who: str = "", note: str = "", connection: Connection | None = None
+    ) -> Decision:
+        """Say of two rows that they are the "same", "different", or that you are "unsure"; kept in the database.
+
+        Groups have rows that are the same together, also below the threshold, and different ones never, also not
+        through a third row. When the text of a row changes, the decision is outdated and asked again.
+        """
+        one, two = self.key(a), self.key(b)
+        score = self._current.ask(lambda search: search.explain(one, two)).exact
+        return self._book().decide(one, two, verdict, who, note, score, connection)
+
+    def undecide(self, a: Any, b: Any, *, connection: Connection | None = None) -> bool:
+        """Take the decision about two rows back; whether there was one."""
+        return self._book().undecide(self.key(a), self.key(b), connection)
+
+    def decisions(self) -> Iterator[Decision]:
+        """Everything that was decided, in key order, read a page at a time."""
+        return iter(self._book())
+
+    def labelled_pairs(self) -> Iterator[tuple[Decision, list[float | None]]]:
+        """Every decision with the exact similarity of each field as the texts are now: data to fit and judge with."""
+        for decision in self.decisions():
+            yield decision, [field.exact for field in self.explain(decision.a, decision.b).fields]
+
+    def _book(self) -> Book:
+        return Book(self._current.look().context)
 
     def _ranking(self, keep: str) -> Ranking:
         return Ranking(self._deduplication(quiet).place, keep)

@@ -35,6 +35,9 @@ def create(db: str, name: str, table: str, columns: tuple[str, ...], no_triggers
         f"index {name!r} on {made.table} ({describe_columns(made.fields)}): {made.keys} keys of {made.rows} rows, "
         + ", ".join(f"{field.size} {field.unit} and {field.bits} bits for {field.name}" for field in made.fields)
     )
+    for asked, field in zip(fields, made.fields, strict=True):
+        if field.normaliser != "text" and not asked.normaliser:
+            click.echo(f"many symbols in {field.name}: each counts as a word; `--normaliser text` leaves them out")
     click.echo(f"next: dbsim sync {db} {name}" + (" (once, for the rows that are there)" if made.inline else ""))
 
 

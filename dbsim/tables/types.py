@@ -6,6 +6,8 @@ from typing import Any
 
 from sqlalchemy import TIMESTAMP, BigInteger, Integer, LargeBinary, Text
 from sqlalchemy.dialects.postgresql import BIT
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.expression import ColumnElement
 from sqlalchemy.types import TypeEngine
 
 
@@ -22,3 +24,19 @@ def filter_bits(bits: int) -> TypeEngine[Any]:
 def moment() -> TypeEngine[Any]:
     """A time with its zone; SQLite has text."""
     return Text().with_variant(TIMESTAMP(timezone=True), "postgresql")
+
+
+class writer(ColumnElement[str]):
+    """Who writes the row: the role on PostgreSQL; SQLite knows nobody."""
+
+    inherit_cache = True
+
+
+@compiles(writer)
+def _role(element: writer, compiler: Any, **_: Any) -> str:
+    return "CURRENT_USER"
+
+
+@compiles(writer, "sqlite")
+def _nobody(element: writer, compiler: Any, **_: Any) -> str:
+    return "''"

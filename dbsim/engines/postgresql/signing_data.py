@@ -14,10 +14,10 @@ from dbsim.hashing.families.rabin_minhash import RabinMinHash, primes
 from dbsim.hashing.fingerprint import random_primes
 from dbsim.options import IndexOptions
 from dbsim.tables.catalogue import IndexRecord
-from dbsim.text.normalise import UNICODE_VERSION, Replaced, replaced_ranges
+from dbsim.text.normalisers.unicode_table import FILES, UNICODE_VERSION, Replaced, replaced_ranges
 
 Constant = tuple[list[int], list[float]]
-UNICODE_MARK = f"unicode {UNICODE_VERSION}"
+UNICODE_MARK = f"unicode {UNICODE_VERSION} {' '.join(FILES)}"
 
 
 def fill(connection: Connection, record: IndexRecord) -> None:

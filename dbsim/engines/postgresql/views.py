@@ -22,6 +22,7 @@ from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.names import dollar_quoted, dollar_tag, identifier, literal, quote
 from dbsim.tables.versions import v0002
 from dbsim.text.arithmetic import MIX_1, MIX_2
+from dbsim.text.normalisers.registry import NORMALISERS, full_name, stored_names
 
 DIALECT = PGDialect(paramstyle="named")  # type: ignore[no-untyped-call]
 MAX_CANDIDATES = 1000  # this and the next as in dbsim.search.limits and statements
@@ -30,23 +31,38 @@ MOST_POSITIONS = 2048  # the donor orders of a MinHash are a table of positions 
 OBJECTS = ("sign", "near", "search", "similar", "explain", "grant")  # in this order; dropped with the view
 FUNCTIONS = ("sees", *OBJECTS)
 VIEWS = ("signatures", PAIRS, BUCKETS)
-GRANTED = ("fold", "code_point", "letter", "letters", "normalise", "shingles", "among", "overlap", "widths")
+GRANTED = (
+    *("fold", "mapped", "lowered", "code_point", "letter", "letters", "normalise", "shingles"),
+    *("among", "overlap", "widths"),
+)
+FOLDERS = ("shared", "normalisers", "families")  # of functions that all indexes use, in this order
 FIELD_TYPE = "shared/field_type"  # which the functions take
 
 
 def shared_statements(home: str) -> list[str]:
-    """The type and the functions that all indexes use, and every family that can sign in SQL."""
-    rest = [name for name in sql_names("postgresql", "shared") if name != FIELD_TYPE]
-    names = {"home": home, "mix_1": int(MIX_1), "mix_2": int(MIX_2)}
-    return [
-        filled(sql("postgresql", name), names) for name in (FIELD_TYPE, *rest, *sql_names("postgresql", "families"))
-    ]
+    """The type and the functions that all indexes use: every normaliser and every family that can sign in SQL."""
+    names = {"home": home, "mix_1": int(MIX_1), "mix_2": int(MIX_2), "folds": _folds()}
+    order = sorted(_shared_files(), key=lambda name: name != FIELD_TYPE)
+    return [filled(sql("postgresql", name), names) for name in order]
+
+
+def _shared_files() -> list[str]:
+    return [name for folder in FOLDERS for name in sql_names("postgresql", folder)]
+
+
+def _folds() -> str:
+    """A branch for every normaliser that has a twin in SQL, by the name that indexes store."""
+    return " ".join(
+        f"WHEN {', '.join(map(literal, stored_names(full)))} THEN RETURN {function}(given);"
+        for full in NORMALISERS
+        if (function := normaliser_function(full))
+    )
 
 
 def shared_functions() -> list[str]:
     """Their names, to keep them from PUBLIC and to drop them."""
     found = []
-    for name in (*sql_names("postgresql", "shared"), *sql_names("postgresql", "families")):
+    for name in _shared_files():
         text = sql("postgresql", name)
         found += [part.split("(")[0] for part in text.split("CREATE OR REPLACE FUNCTION ")[1:]]
     return found
@@ -60,6 +76,14 @@ def family_function(family: str) -> str | None:
     return f"dbsim_{base.replace('@', '_').replace('-', '_')}_keys"
 
 
+def normaliser_function(stored: str) -> str | None:
+    """The function that folds a text in SQL as this normaliser does; None when it has no file."""
+    full = full_name(stored)
+    if f"normalisers/{full}" not in sql_names("postgresql", "normalisers"):
+        return None
+    return f"dbsim_fold_{full.replace('@', '_').replace('-', '_')}"
+
+
 def why_not_in_sql(tables: IndexTables, encoding: str) -> str | None:
     """Why this index cannot be signed in SQL, or None."""
     options = tables.record.options
@@ -67,6 +91,9 @@ def why_not_in_sql(tables: IndexTables, encoding: str) -> str | None:
         return f"family {options.family!r} has no SQL functions"
     if options.family == "minhash@1" and options.plan.positions > MOST_POSITIONS:
         return f"{options.rows} rows times {options.keys} keys are more than {MOST_POSITIONS}"
+    for field in options.fields:
+        if normaliser_function(field.normaliser) is None:
+            return f"normaliser {field.normaliser!r} has no SQL function"
     if encoding == "SQL_ASCII":
         return "in a database of encoding SQL_ASCII the server cannot tell characters from bytes"
     return None
@@ -274,7 +301,8 @@ class PostgreSQLSurface:
     def _grants(self, names: dict[str, Any]) -> dict[str, str]:
         views = [names["signatures_view"], names["pairs_view"], names["buckets_view"], STATUS, "dbsim_unicode"]
         own = [self.function(name) for name in FUNCTIONS if name != "grant"]
-        functions = [*own, *(f"{self.home}.dbsim_{name}" for name in GRANTED)]
+        folding = filter(None, map(normaliser_function, NORMALISERS))
+        functions = [*own, *(f"{self.home}.{name}" for name in (*(f"dbsim_{name}" for name in GRANTED), *folding))]
         return {
             "grant_views": literal(f"GRANT SELECT ON {', '.join(views)} TO "),
             "grant_functions": literal(f"GRANT EXECUTE ON FUNCTION {', '.join(functions)} TO "),
