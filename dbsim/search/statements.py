@@ -51,7 +51,7 @@ from dbsim.search.score import Filter, score
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.source import Key
 
-POOL = 10  # times max_candidates: rows looked through for those that share most keys, when there are too many
+POOL = 10_000  # rows looked through for those that share most keys, when there are too many; or 10 × max_candidates
 WAITING = 1000  # changes looked through for rows that were changed since they were signed
 Condition = str | TextClause | ColumnElement[bool]
 Where = Condition | None
@@ -354,7 +354,7 @@ def parameters(
     return values | {
         "dbsim_hits": hits,
         "dbsim_ranked": max_candidates,
-        "dbsim_pool": POOL * max_candidates,
+        "dbsim_pool": max(POOL, 10 * max_candidates),
         "dbsim_fingerprint": query.fingerprint,
     }
 

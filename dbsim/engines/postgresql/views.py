@@ -26,7 +26,7 @@ from dbsim.text.normalisers.registry import NORMALISERS, full_name, stored_names
 
 DIALECT = PGDialect(paramstyle="named")  # type: ignore[no-untyped-call]
 MAX_CANDIDATES = 1000  # this and the next as in dbsim.search.limits and statements
-POOL, SPARE, MOST_TEXTS = 10, 8, 64
+POOL, SPARE, MOST_TEXTS = 10_000, 8, 64
 MOST_POSITIONS = 2048  # the donor orders of a MinHash are a table of positions × positions numbers
 OBJECTS = ("sign", "near", "search", "similar", "explain", "grant")  # in this order; dropped with the view
 FUNCTIONS = ("sees", *OBJECTS)
@@ -202,7 +202,7 @@ class PostgreSQLSurface:
             "score_name": quote(names.score),
             **self._parameters(),
             "max_candidates": MAX_CANDIDATES,
-            "most_alike": POOL * MAX_CANDIDATES,
+            "most_alike": POOL,
             "spare": SPARE,
             "most_texts": MOST_TEXTS,
             "exact_name": quote(self._exact_name()),
