@@ -15,7 +15,7 @@ from tests.integration.sql_helpers import plain
 
 RECALL, PRECISION = 0.95, 0.98
 ROWS = 700
-CASES = [("templated", 0.7), ("titles", 0.5), ("code", 0.8)]
+CASES = [("templated", 0.7, 1), ("templated", 0.5, 2), ("titles", 0.5, 1), ("code", 0.8, 2)]  # kind, threshold, words
 
 
 def chance(share: float, count: int) -> float:
@@ -38,13 +38,15 @@ def ordered(a: int, b: int) -> tuple[int, int]:
     return (a, b) if a < b else (b, a)
 
 
-@pytest.mark.parametrize(("kind", "threshold"), CASES)
-def test_the_promise_holds_through_every_door(database: dbsim.Database, kind: str, threshold: float) -> None:
+@pytest.mark.parametrize(("kind", "threshold", "words"), CASES)
+def test_the_promise_holds_through_every_door(
+    database: dbsim.Database, kind: str, threshold: float, words: int
+) -> None:
     random = np.random.default_rng([1, len(kind)])
     texts = KINDS[kind](random, ROWS)
     articles(database.engine, dict(enumerate(texts)))
     index = database.create_index(
-        "articles", table="articles", columns="body", threshold=threshold, recall=RECALL, words=2, secret=SECRET
+        "articles", table="articles", columns="body", threshold=threshold, recall=RECALL, words=words, secret=SECRET
     )
     index.sync()
     truth = exact_pairs(index._search.signer, texts, threshold - 0.2)
@@ -56,7 +58,8 @@ def test_the_promise_holds_through_every_door(database: dbsim.Database, kind: st
     }
     check({pair: hit.score for pair, hit in searched.items()}, truth, threshold)
     errors = [hit.score - truth.get(pair, 0.0) for pair, hit in searched.items() if not hit.exact]
-    assert not errors or np.sqrt(np.mean(np.square(errors))) < 0.03
+    predicted = 0.52 / math.sqrt(index.options.fields[0].bits)  # at a light load, for any similarity
+    assert not errors or np.sqrt(np.mean(np.square(errors))) < 1.5 * predicted
     assert all(hit.score == pytest.approx(truth[pair], abs=1e-9) for pair, hit in searched.items() if hit.exact)
     similar = {ordered(key, hit.key): hit.score for key in range(ROWS) for hit in index.similar(key, limit=200)}
     check(similar, truth, threshold)
