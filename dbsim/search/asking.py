@@ -11,6 +11,8 @@ from sqlalchemy import ColumnElement, Connection, Select
 
 from dbsim.context import Stage
 from dbsim.engines.source_rows import field_places, read_fields, source_rows, texts
+from dbsim.hashing.records.family import Records
+from dbsim.hashing.records.learning import Learned
 from dbsim.options import IndexOptions
 from dbsim.search.decide import Cut, Decided, Ranked, compared, cut_of, decide
 from dbsim.search.limits import Bounds, below_threshold
@@ -60,7 +62,13 @@ class Asker(Stage):
 
     @property
     def statements(self) -> Statements:
-        return Statements(self.backend, self.tables)
+        return Statements(self.backend, self.tables, self.learned)
+
+    @property
+    def learned(self) -> Learned | None:
+        """What is known of the persons in the table, once the model is there."""
+        family = self.signer.family
+        return family.learned(self.signer.fitted) if isinstance(family, Records) else None
 
     def search_many(
         self, queries: Sequence[Query | None], bounds: Bounds, connection: Connection | None

@@ -79,7 +79,7 @@ def decide(
     found: list[Hit] = []
     doubtful: list[Ranked] = []
     for row in rows:
-        same = row.fingerprint == query.fingerprint
+        same = bounds.measure == "jaccard" and row.fingerprint == query.fingerprint
         if row.there and cut.doubtful(row.score) and (bounds.verify or not same):
             doubtful.append(row)
         elif row.there:

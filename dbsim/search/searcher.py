@@ -142,7 +142,8 @@ class SearchEngine(Asker):
         return UnknownKey(f"table {self.tables.record.options.table!r} has no row with the key {shown!r}")
 
     def _stored_query(self, values: tuple[Any, ...]) -> Query | None:
-        query = Query.from_row(values, self.tables.record.options.keys)
+        options = self.tables.record.options
+        query = Query.from_row(values, options.keys, len(options.fields))
         if query is None:
             return None
         bits = tuple(None if value is None else self.backend.read_bits(value) for value in query.bits)
