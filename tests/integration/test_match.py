@@ -123,7 +123,7 @@ def test_several_matches_in_one_statement(engine: Engine, index: dbsim.Index) ->
         rows = [tuple(row) for row in session.execute(statement)]
     with Session(engine) as session:
         errors = set(session.scalars(select(first.c.standard_error)))
-    assert errors.pop() == pytest.approx(0.01, abs=0.01)
+    assert 0.005 < errors.pop() < 0.03
     one = {hit.key: hit.score for hit in index.search(sentence(1), threshold=0.85, verify=False)}
     two = {hit.key: hit.score for hit in index.search(sentence(2), threshold=0.5, verify=False)}
     assert len(one) == len(two) == 2
