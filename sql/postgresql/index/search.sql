@@ -2,7 +2,7 @@
 -- the score is that of the texts; otherwise it is estimated, and far enough from the threshold.
 CREATE FUNCTION {search}({text_arguments_open}, {threshold_argument} double precision DEFAULT {threshold}, {hits_argument} integer DEFAULT 10)
 RETURNS TABLE ({key_types}, {score_name} double precision, {exact_name} boolean)
-LANGUAGE plpgsql STABLE SECURITY INVOKER SET search_path = pg_catalog, {home}, pg_temp AS {body}
+LANGUAGE plpgsql STABLE SECURITY INVOKER SET search_path = pg_catalog, pg_temp AS {body}
 #variable_conflict use_column
 BEGIN
     RETURN QUERY SELECT {near_columns} FROM {near}({sign}({text_numbers}), ARRAY[{text_numbers}]::text[], {search_name}.{threshold_argument}, {search_name}.{hits_argument})

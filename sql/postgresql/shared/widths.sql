@@ -1,6 +1,6 @@
 -- dbsim.hashing.error.question_widths: how far below and above a threshold the estimate of a pair at it may lie, for a
 -- question with so many of `size` bits set, whatever row is compared with it. Without a threshold: the widest of any.
-CREATE OR REPLACE FUNCTION dbsim_widths(
+CREATE OR REPLACE FUNCTION {home}.dbsim_widths(
     size integer, set_bits integer, threshold double precision, sample integer,
     OUT below double precision, OUT above double precision
 )
