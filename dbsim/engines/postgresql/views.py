@@ -287,7 +287,8 @@ class PostgreSQLSurface:
             compared.append(
                 f"dbsim_theirs := {self.home}.dbsim_shingles(dbsim_now[{number}], {rest}); "
                 f"IF cardinality(dbsim_q{number}) > 0 AND cardinality(dbsim_theirs) > 0 THEN "
-                f"dbsim_total := dbsim_total + {_double(field.weight)} * {self.home}.dbsim_overlap(dbsim_q{number}, dbsim_theirs); "
+                f"dbsim_total := dbsim_total + {_double(field.weight)} * "
+                f"{self.home}.dbsim_overlap(dbsim_q{number}, dbsim_theirs); "
                 f"dbsim_weight := dbsim_weight + {_double(field.weight)}; END IF;"
             )
             threshold = "dbsim_least" if len(options.fields) == 1 else "NULL"
