@@ -56,7 +56,7 @@ def _endpoint(server: Server, shown: Page, taken: Page | None) -> Callable[[Requ
             if request.method != "POST" or taken is None:
                 return await run_in_threadpool(shown, server, request)
             fields = await form(request)
-            if not hmac.compare_digest(fields.get("csrf", ""), server.doors.csrf):
+            if not hmac.compare_digest(fields.get("csrf", "").encode(), server.doors.csrf.encode()):
                 return PlainTextResponse("the form is of another run of this server: load the page again\n", 403)
             return await run_in_threadpool(taken, server, request, fields)
         except (DbsimError, SQLAlchemyError, OSError) as error:
