@@ -51,7 +51,14 @@ def fill(database: dbsim.Database, groups: int = 6) -> dbsim.Index:
     with database.engine.begin() as connection:
         connection.execute(text("INSERT INTO articles VALUES (:id, :t, :b)"), rows)
     index = database.create_index(
-        "articles", table="articles", columns={"title": 0.1, "body": 0.9}, threshold=0.5, words=3, rows=1, keys=6, secret=SECRET
+        "articles",
+        table="articles",
+        columns={"title": 0.1, "body": 0.9},
+        threshold=0.5,
+        words=3,
+        rows=1,
+        keys=6,
+        secret=SECRET,
     )
     index.sync()
     index.duplicates()
