@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import secrets
 import webbrowser
 
@@ -23,9 +24,9 @@ LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 @click.option("--open", "show", is_flag=True, help="Open a browser.")
 def serve(db: str, index: str | None, port: int, host: str, read_only: bool, allow_resolve: bool, show: bool) -> int:
     """Pages to search, compare and decide in a browser; prints the address with its token. Needs dbsim[web]."""
-    try:
-        from dbsim.web.run import run
-    except ImportError as error:
+    try:  # by name: `dbsim --help` must work without the extra
+        run = importlib.import_module("dbsim.web.run").run
+    except ModuleNotFoundError as error:
         raise InvalidOption(f"`dbsim serve` needs {error.name}: pip install 'dbsim[web]'") from error
     if read_only and allow_resolve:
         raise InvalidOption("give --read-only or --allow-resolve, not both")

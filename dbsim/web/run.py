@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import uvicorn
-from sqlalchemy import Engine, event
+from sqlalchemy import event
 
 from dbsim.database import Database
 from dbsim.engines import transactions
+from dbsim.engines.registry import backend_of
 from dbsim.errors import InvalidOption
 from dbsim.web.app import application
 from dbsim.web.guard import Doors
@@ -30,7 +31,7 @@ def run(
 ) -> None:
     """`ready` is told the port, which may have been left to the system (0)."""
     if options.get("read_only"):
-        keep_from_writing(database.engine)
+        keep_from_writing(database)
     transactions.PATIENCE = PATIENCE
     listening = _listen(host, port)
     number = listening.getsockname()[1]
@@ -42,10 +43,9 @@ def run(
     uvicorn.Server(config).run(sockets=[listening])
 
 
-def keep_from_writing(engine: Engine) -> None:
+def keep_from_writing(database: Database) -> None:
     """Every connection refuses to write, whatever asks it to."""
-    sqlite = engine.dialect.name == "sqlite"
-    statement = "PRAGMA query_only = ON" if sqlite else "SET default_transaction_read_only = on"
+    engine, statement = database.engine, backend_of(database.engine).refuse_writes
 
     def prepare(connection: Any, _: object) -> None:
         cursor = connection.cursor()

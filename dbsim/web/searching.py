@@ -48,7 +48,7 @@ def _found(server: Server, index: Index, request: Request) -> dict[str, Any]:
         "found": found,
         "milliseconds": milliseconds,
         "python": _python(server, index, question, threshold),
-        "sql": _sql(server, index, question, threshold),
+        "sql": _sql(index, question, threshold),
     }
 
 
@@ -66,9 +66,9 @@ def _python(server: Server, index: Index, question: str | dict[str, str], thresh
     )
 
 
-def _sql(server: Server, index: Index, question: str | dict[str, str], threshold: float) -> str:
-    """A function on PostgreSQL; SQLite has the view of pairs, which knows stored rows only."""
-    if server.database.engine.dialect.name == "postgresql":
+def _sql(index: Index, question: str | dict[str, str], threshold: float) -> str:
+    """A function where the database can sign; otherwise the view of pairs, which knows stored rows only."""
+    if index.context.backend.searches_in_sql:
         texts = [question] if isinstance(question, str) else list(question.values())
         arguments = ", ".join(map(literal, texts))
         function = quote(f"dbsim_{index.name}_search")
