@@ -199,7 +199,7 @@ def _source(connection: Connection, backend: Backend, options: IndexOptions) -> 
 
 def key_of(op: Operations, given: KeyTypes | None) -> PrimaryKey:
     """Names and types of the key as the migration has them for this dialect."""
-    dialect, found = op.get_context().dialect.name, dict(given or {})
+    dialect, found = backend_for(op).name, dict(given or {})
     if found and all(isinstance(types, Mapping) for types in found.values()):
         found = dict(found.get(dialect, {}))  # type: ignore[arg-type]
     return tuple((name, str(type_)) for name, type_ in found.items())
