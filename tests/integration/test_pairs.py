@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 from sqlalchemy import text
+from sqlalchemy.dialects import postgresql
 
 import dbsim
 from dbsim.dedupe.kernels.buckets import Limits
+from dbsim.engines.postgresql.binary_copy import ordered_signatures
 from dbsim.errors import DbsimError, InvalidOption
 from tests.articles import corpus, exact_jaccard, fill, forget_pairs, generated, stored_pairs
 from tests.conftest import SECRET
@@ -119,6 +121,14 @@ def test_large_buckets_are_limited_and_named(database: dbsim.Database, limit: in
     assert len(pairs) < len(complete) / 4
     groups = index.duplicates(limits=limits, by="components")
     assert max(len(group.members) for group in groups) == 120
+
+
+def test_signatures_leave_postgresql_in_key_order(database: dbsim.Database) -> None:
+    """An ORDER BY inside a subquery guarantees nothing: it must be the statement's own, after the last bracket."""
+    index = fill(database, generated(20))
+    statement = ordered_signatures(index._tables, postgresql.dialect())
+    assert " ORDER BY " in " ".join(statement[statement.rindex(")") :].split())
+    assert statement.count("ORDER BY") == 1
 
 
 def test_composite_and_text_keys(database: dbsim.Database) -> None:

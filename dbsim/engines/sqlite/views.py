@@ -120,10 +120,14 @@ def view_statements(tables: IndexTables) -> list[str]:
             f"AND eb.bits = {field.bits} AND eb.count = {two} AND eu.bits = {field.bits} AND eu.count = {union_count})"
         )
 
-    names = surface.common_names() | {
-        "score": surface.score(jaccard, repr),
-        "shared_keys": surface.keys_in_common("(a.{0} = b.{0})", " + "),
-    }
+    names = (
+        surface.common_names()
+        | surface.pair_pieces(sql("sqlite", "pair"))
+        | {
+            "score": surface.score(jaccard, repr),
+            "shared_keys": surface.keys_in_common("(a.{0} = b.{0})", " + "),
+        }
+    )
     names["buckets"] = union(
         filled(sql("sqlite", "bucket"), names | {"number": number, "key": key})
         for number, key in enumerate(surface.bucket_keys)
