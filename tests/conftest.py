@@ -12,9 +12,13 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from hypothesis import settings
 from sqlalchemy import make_url
 
 import dbsim
+
+settings.register_profile("dbsim", deadline=None)  # no test depends on timing: machines are busy
+settings.load_profile("dbsim")
 
 SECRET = b"0123456789abcdef"
 ENGINES = ("sqlite", "postgresql")

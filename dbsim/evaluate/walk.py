@@ -11,10 +11,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+import scipy  # whose parts load when they are first used
 from numpy.typing import NDArray
-from scipy.sparse import coo_array, csr_array, diags_array
-from scipy.sparse.csgraph import connected_components
-from scipy.sparse.linalg import eigsh
 
 SMALL = 500  # nodes up to which all eigenvalues are computed
 TINY = 1e-12
@@ -26,14 +24,14 @@ Nodes = NDArray[np.int64]
 class Walk:
     """A graph to walk on: neighbours of every node without loops, and the degree d all are padded to."""
 
-    neighbours: csr_array
+    neighbours: scipy.sparse.csr_array
     degree: int
 
     @staticmethod
     def on(nodes: int, a: Nodes, b: Nodes, degree: int = 0) -> Walk:
         """Undirected, each edge once whatever the number of its mentions; d is twice the highest degree, or more."""
         ends = np.concatenate([a, b]), np.concatenate([b, a])
-        matrix = csr_array(coo_array((np.ones(2 * len(a)), ends), shape=(nodes, nodes)))
+        matrix = scipy.sparse.csr_array(scipy.sparse.coo_array((np.ones(2 * len(a)), ends), shape=(nodes, nodes)))
         matrix.setdiag(0)
         matrix.eliminate_zeros()
         matrix.data[:] = 1.0
@@ -43,7 +41,7 @@ class Walk:
 
     def reached(self, start: int) -> Nodes:
         """The nodes that a walk from `start` can come to: only on these is it uniform in the end."""
-        _, labels = connected_components(self.neighbours, directed=False)
+        _, labels = scipy.sparse.csgraph.connected_components(self.neighbours, directed=False)
         return np.flatnonzero(labels == labels[start]).astype(np.int64)
 
     def sample(self, start: int, count: int, gap: int, rng: np.random.Generator) -> Nodes:
@@ -66,13 +64,17 @@ class Walk:
         kept = self.reached(start)
         if len(kept) < 2:
             return 0.0
-        inner = csr_array(self.neighbours[kept][:, kept])
+        inner = scipy.sparse.csr_array(self.neighbours[kept][:, kept])
         loops = self.degree - np.diff(inner.indptr)
-        steps = csr_array((inner + diags_array(loops.astype(float))) / self.degree)
+        steps = scipy.sparse.csr_array((inner + scipy.sparse.diags_array(loops.astype(float))) / self.degree)
         if len(kept) <= SMALL:
             values = np.sort(np.linalg.eigvalsh(steps.toarray()))
             return float(max(values[-2], abs(values[0])))
-        top = np.sort(eigsh(steps, k=2, which="LA", return_eigenvectors=False, v0=np.linspace(1, 2, len(kept))))
+        top = np.sort(
+            scipy.sparse.linalg.eigsh(
+                steps, k=2, which="LA", return_eigenvectors=False, v0=np.linspace(1, 2, len(kept))
+            )
+        )
         return float(max(top[0], 0.0))  # none is negative: see `on`
 
     def gap(self, start: int, error: float = 0.01) -> int:

@@ -46,7 +46,7 @@ def test_the_life_of_an_index_from_the_shell(url: str, shell: Command, tmp_path:
     path.write_text("\n".join(json.dumps({"id": key, "body": body}) for key, body in texts.items()))
     assert shell("import", url, str(path), "--table", "articles") == (0, "8 rows imported into articles\n", "")
     for _ in range(2):  # safe to repeat
-        assert shell("upgrade", url) == (0, "dbsim's tables are at version 0002\n", "")
+        assert shell("upgrade", url) == (0, "dbsim's tables are at version 0003\n", "")
     options = ["--table", "articles", "--column", "body", "--words", "3", "--keys", "4", "--rows", "2", "--bits", "512"]
     code, out, err = shell("create", url, "articles", *options)
     assert (code, err) == (0, "")
@@ -179,7 +179,7 @@ def test_usage(shell: Command) -> None:
 
 # ── in processes of their own ──
 def test_processes(url: str) -> None:
-    assert run("upgrade", url, module=True) == (0, "dbsim's tables are at version 0002\n", "")
+    assert run("upgrade", url, module=True) == (0, "dbsim's tables are at version 0003\n", "")
     database = dbsim.open(url)
     articles(database.engine, {1: f"Grüße {sentence(1)}", 2: f"Grüße {near_copy(1)}"})
     database.create_index("artikel", table="articles", columns="body", **QUICK)
