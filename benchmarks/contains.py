@@ -103,8 +103,8 @@ def _slices(index: dbsim.Index, texts: list[str]) -> Callable[[str, str], int]:
     signed = [signer.sign([texts[start : start + 5000]]).words[0] for start in range(0, len(texts), 5000)]
     bits = np.unpackbits(np.concatenate(signed).astype(">i8").view(np.uint8), axis=1)
     turned = np.packbits(bits.T, axis=1)
-    with index._engine.begin() as connection:
-        kind = "BLOB" if index._engine.dialect.name == "sqlite" else "BYTEA"
+    with index._context.engine.begin() as connection:
+        kind = "BLOB" if index._context.engine.dialect.name == "sqlite" else "BYTEA"
         connection.execute(text(f"CREATE TABLE slices (slice INTEGER PRIMARY KEY, rows {kind})"))
         rows = [{"slice": number, "rows": row.tobytes()} for number, row in enumerate(turned)]
         connection.execute(text("INSERT INTO slices VALUES (:slice, :rows)"), rows)
@@ -113,7 +113,7 @@ def _slices(index: dbsim.Index, texts: list[str]) -> Callable[[str, str], int]:
         marks = np.unpackbits(signer.mark(0, f"{a} {b}".encode()).astype(">i8").view(np.uint8))
         wanted = np.flatnonzero(marks).tolist()
         query = text(f"SELECT rows FROM slices WHERE slice IN ({', '.join(map(str, wanted))})")
-        with index._engine.connect() as connection:
+        with index._context.engine.connect() as connection:
             found = [np.frombuffer(row[0], np.uint8) for row in connection.execute(query)]
         return int(np.unpackbits(np.bitwise_and.reduce(found)).sum())
 

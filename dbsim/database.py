@@ -8,9 +8,9 @@ from typing import Any
 
 from sqlalchemy import Engine, event
 
+from dbsim.context import DatabaseContext
 from dbsim.engines.execute import TableHook
 from dbsim.engines.registry import backend_of
-from dbsim.engines.transactions import read, write
 from dbsim.engines.urls import engine_for, shown
 from dbsim.errors import DbsimError, InvalidOption
 from dbsim.evaluate.graph import WalkSample, edge_table
@@ -41,7 +41,7 @@ class Database:
     def __init__(self, engine: Engine, after_create_table: TableHook | None = None) -> None:
         self.engine = engine
         self._backend = backend_of(engine)
-        self._after_create_table = after_create_table
+        self._context = DatabaseContext(engine=engine, backend=self._backend, after_create_table=after_create_table)
         self._checked = False
         # every connection of this engine can compute scores, also those of the application's sessions
         if not event.contains(engine, "engine_connect", self._backend.prepare):
@@ -121,7 +121,7 @@ class Database:
             "inline",
             *(option for option, value in chosen.items() if value is not None),
         ]
-        create(self.engine, self._backend, options, given, secret, self._after_create_table, bucket or 0)
+        create(self.engine, self._backend, options, given, secret, self._context.after_create_table, bucket or 0)
         return self.index(name)
 
     def alter_index(
@@ -153,19 +153,19 @@ class Database:
         require_positive(rows=rows, keys=keys)
         if columns or fields:
             given["fields"] = fields_from(columns, fields, **common)
-        alter(self.engine, self._backend, changed(current, given, common), self._after_create_table)
+        alter(self.engine, self._backend, changed(current, given, common), self._context.after_create_table)
         return self.index(name)
 
     def index(self, name: str) -> Index:
         """An existing index."""
         self._require_schema()
-        record = self._read(lambda c: catalogue.load(c, name))
-        return Index(self.engine, self._backend, record, self._after_create_table)
+        record = self._context.read(lambda c: catalogue.load(c, name))
+        return Index(self._context, record)
 
     def indexes(self) -> list[Index]:
         """All indexes, by name."""
         self._require_schema()
-        return [self.index(name) for name in self._read(catalogue.names)]
+        return [self.index(name) for name in self._context.read(catalogue.names)]
 
     def drop_index(self, name: str) -> None:
         """Remove an index with its tables and triggers; the indexed table stays as it is."""
@@ -180,7 +180,7 @@ class Database:
             self._require_schema()
         show = progress or (lambda stage, done, total: None)
         report = lambda done: show("importing", done, done)  # noqa: E731
-        return write(self.engine, self._backend, lambda c: load(c, self._backend, Path(path), table, text, report))
+        return self._context.write(lambda c: load(c, self._backend, Path(path), table, text, report))
 
     def walk(
         self,
@@ -194,7 +194,7 @@ class Database:
         seed: int | None = None,
     ) -> WalkSample:
         """Nodes drawn by a random walk on a table of edges, `ends` its two columns: uniform over what is reached."""
-        graph = self._read(lambda c: edge_table(c, self._backend, table, ends))
+        graph = self._context.read(lambda c: edge_table(c, self._backend, table, ends))
         found: WalkSample = graph.sample(size, start, degree, gap, seed)
         return found
 
@@ -203,11 +203,8 @@ class Database:
 
     def _require_schema(self) -> None:
         if not self._checked:
-            read(self.engine, self._backend, lambda c: own_schema.require(c, self.url), patience=FIRST_CONTACT)
+            self._context.read(lambda c: own_schema.require(c, self.url), patience=FIRST_CONTACT)
             self._checked = True
-
-    def _read(self, work: Any) -> Any:
-        return read(self.engine, self._backend, work)
 
 
 def _field_options(

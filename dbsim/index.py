@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Subquery
+from sqlalchemy import Connection, Subquery
 
+from dbsim.context import DatabaseContext
 from dbsim.dedupe.keep import Ranking
 from dbsim.dedupe.kernels.buckets import Limits
 from dbsim.dedupe.options import GroupOptions, PairOptions
@@ -15,9 +16,7 @@ from dbsim.dedupe.resolve import Resolution, Resolver
 from dbsim.dedupe.results import Duplicates, Pairs
 from dbsim.dedupe.run import Deduplication, limited
 from dbsim.dedupe.store_pairs import Workplace
-from dbsim.engines.backend import Backend
-from dbsim.engines.execute import TableHook
-from dbsim.engines.transactions import persistently, read
+from dbsim.engines.transactions import persistently
 from dbsim.errors import InvalidOption
 from dbsim.hashing.signer import Signer
 from dbsim.lifecycle import status
@@ -44,17 +43,9 @@ from dbsim.tables.source import Key
 class Index(Measuring):
     """Near-duplicate search over one table. Made by `Database.create_index` or `Database.index`."""
 
-    def __init__(
-        self,
-        engine: Engine,
-        backend: Backend,
-        record: catalogue.IndexRecord,
-        after_create_table: TableHook | None = None,
-    ) -> None:
-        self._engine = engine
-        self._backend = backend
-        self._after_create_table = after_create_table
-        self._current = Current(engine, backend, record)
+    def __init__(self, context: DatabaseContext, record: catalogue.IndexRecord) -> None:
+        self._context = context
+        self._current = Current(context, record)
 
     @property
     def _search(self) -> SearchEngine:
@@ -87,8 +78,11 @@ class Index(Measuring):
     # ── in step ──
     def sync(self, *, reconcile: bool = False, progress: Progress = quiet) -> SyncReport:
         """Bring the index, and the groups if they are stored, up to date; `reconcile` compares every row."""
-        before = self._deduplication(progress).stored()
-        report = self.worker(progress).run(compare=reconcile)
+        deduplication = self._deduplication(progress)
+        before, waiting = deduplication.look()
+        report = self._worker(progress).run(compare=reconcile)
+        if report.idle and not waiting:
+            return report
         deduplication = self._deduplication(progress)
         if before is not None and report.switched and self.options.hashing.estimated:
             deduplication.anew(before)  # a change of generation drops them
@@ -99,36 +93,37 @@ class Index(Measuring):
     def refit(self) -> None:
         """Learn again from the table as it is now (families that learn): a new generation; the next `sync` fills it."""
         self._current.look()
-        models.refit(self._engine, self._backend, self._tables, self._signer, self._after_create_table)
+        models.refit(self._search.context)
 
     def follow(
         self, *, stop: Callable[[], bool] = lambda: False, poll: float = 5.0, progress: Progress = quiet
     ) -> None:
         """Keep up until `stop()`; PostgreSQL wakes it at once, otherwise it looks after `poll` seconds at most."""
+        backend = self._context.backend
         self.sync(progress=progress)
         while not stop():
-            persistently(self._backend, lambda: self._backend.wait(self._engine, self._tables, poll))
+            persistently(backend, lambda: backend.wait(self._context.engine, self._tables, poll))
             self.sync(progress=progress)
 
     def set_inline(self, on: bool = True, *, progress: Progress = quiet) -> SyncReport:
         """PostgreSQL: sign in the writing transaction (True) or through the queue (False), then bring up to date."""
-        set_inline(self._engine, self._backend, self.name, on)
+        set_inline(self._context.engine, self._context.backend, self.name, on)
         self._current.look()
         return self.sync(progress=progress)
 
-    def worker(self, progress: Progress = quiet) -> Worker:
-        return Worker(self._engine, self._backend, self._tables, self._signer, progress)
+    def _worker(self, progress: Progress = quiet) -> Worker:
+        return Worker(self._search.context, progress=progress)
 
     def check(self, *, sample: int | None = None, repair: bool = False, progress: Progress = quiet) -> Differences:
         """Recompute signatures and compare, all rows or a sample; rows still in the queue are not differences."""
         if sample is not None and sample < 1:
             raise InvalidOption(f"a sample of {sample} rows is not possible: use 1 or more")
         if repair:
-            self.worker(progress).build()
+            self._worker(progress).build()
         self._current.look()
-        if not models.ensure(self._engine, self._backend, self._tables, self._signer):
+        if not models.ensure(self._search.context):
             return Differences()  # nothing is stored before there is something to learn from
-        walk = Comparison(self._engine, self._backend, self._tables, self._signer)
+        walk = Comparison(self._search.context)
         walk.progress = lambda done, total: progress("checking", done, total)
         found = walk.all(repair=repair) if sample is None else walk.sample(sample, repair=repair)
         if repair or not found:
@@ -141,9 +136,11 @@ class Index(Measuring):
 
         def work(connection: Connection) -> status.Status:
             tables = IndexTables(catalogue.load(connection, self.name))
-            return status.status(connection, self._backend, tables, describe_columns(tables.record.options.fields))
+            return status.status(
+                connection, self._context.backend, tables, describe_columns(tables.record.options.fields)
+            )
 
-        return read(self._engine, self._backend, work)
+        return self._context.read(work)
 
     # ── search ──
     def search(
@@ -329,15 +326,13 @@ class Index(Measuring):
 
     def kept(self, groups: Sequence[int], *, keep: str = "first") -> set[Key]:
         """The keys, as tuples, of the rows that stay of some stored groups."""
-        return read(self._engine, self._backend, lambda c: self._ranking(keep).kept(c, groups))
+        return self._context.read(lambda c: self._ranking(keep).kept(c, groups))
 
     def _ranking(self, keep: str) -> Ranking:
         return Ranking(self._deduplication(quiet).place, keep)
 
     def _deduplication(self, progress: Progress) -> Deduplication:
-        search = self._current.look()
-        place = Workplace(self._engine, self._backend, search.tables, search.signer, progress)
-        return Deduplication(place, self._after_create_table)
+        return Deduplication(Workplace(self._current.look().context, progress))
 
     def _pair_options(self, threshold: float, verify: bool, limits: Limits | None) -> PairOptions:
         # pairs from the index's own threshold on are stored, so that asking for higher ones needs no new run

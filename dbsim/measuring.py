@@ -8,11 +8,9 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Engine
 
+from dbsim.context import DatabaseContext
 from dbsim.dedupe.results import Pair
-from dbsim.engines.backend import Backend
-from dbsim.engines.transactions import read
 from dbsim.errors import InvalidOption
 from dbsim.evaluate.collections import compare_collections
 from dbsim.evaluate.evaluation import Evaluation
@@ -33,8 +31,7 @@ from dbsim.tables.source import Key, public_key
 class Measuring(ABC):
     """Every method is one call into the stage of its name."""
 
-    _engine: Engine
-    _backend: Backend
+    _context: DatabaseContext
     _current: Current
 
     @property
@@ -71,9 +68,7 @@ class Measuring(ABC):
         progress: Progress = quiet,
     ) -> TuneReport:
         """Measure recall, rows ranked and cost of a grid of settings on a sample of the table."""
-        texts, rows = read(
-            self._engine, self._backend, lambda c: models.sample_of(c, self._backend, self._tables, sample)
-        )
+        texts, rows = self._context.read(lambda c: models.sample_of(c, self._context.backend, self._tables, sample))
         tuning = Tuning(
             self._signer,
             texts,
@@ -101,9 +96,7 @@ class Measuring(ABC):
         if size < 0:
             raise InvalidOption(f"a sample of {size} rows is not possible: use 0 or more")
         rng, tables = np.random.default_rng(seed), self._current.look().tables
-        found = read(
-            self._engine, self._backend, lambda c: draw(c, self._backend, tables, size, rng, distinct=distinct)
-        )
+        found = self._context.read(lambda c: draw(c, self._context.backend, tables, size, rng, distinct=distinct))
         return [public_key(tables.key_names, key) for key in found]
 
     def overlap(

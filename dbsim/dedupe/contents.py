@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, Engine, Select, func, or_, select, tuple_
+from sqlalchemy import Connection, Select, func, or_, select, tuple_
 
+from dbsim.context import IndexContext
 from dbsim.engines.backend import Backend
 from dbsim.engines.signature_rows import Numbers, json_numbers
-from dbsim.engines.transactions import read
 from dbsim.tables.group_tables import GroupTables
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.key_conditions import key_columns
@@ -86,11 +86,11 @@ def incident(connection: Connection, backend: Backend, groups: GroupTables, want
     return Edges.concatenate(parts)
 
 
-def edge_pages(engine: Engine, backend: Backend, groups: GroupTables, threshold: float) -> Iterator[Edges]:
+def edge_pages(context: IndexContext, groups: GroupTables, threshold: float) -> Iterator[Edges]:
     """All stored pairs that reach the threshold, a page at a time, so that nobody waits for a long read."""
     last: tuple[int, int] | None = None
     while True:
-        page = Edges.of(read(engine, backend, lambda c: c.execute(_page(groups, last)).all()))  # noqa: B023
+        page = Edges.of(context.read(lambda c: c.execute(_page(groups, last)).all()))  # noqa: B023
         if not len(page):
             return
         last = (int(page.a[-1]), int(page.b[-1]))

@@ -30,8 +30,8 @@ from sqlalchemy import (
 from sqlalchemy.types import NullType
 
 from dbsim.dedupe.keep import Ranking
+from dbsim.dedupe.store_pairs import Workplace
 from dbsim.engines.execute import run
-from dbsim.engines.transactions import read, write
 from dbsim.errors import DbsimError, IndexBehind, InvalidOption, NoPrimaryKey, UnknownName
 from dbsim.tables import catalogue, group_state
 from dbsim.tables.index_tables import PlainType
@@ -64,7 +64,7 @@ class Resolver:
             self.ranking.check(connection)
             return _summary(connection, self.ranking.ranked().subquery("ranked"))
 
-        return read(self.place.engine, self.place.backend, work)
+        return self.place.read(work)
 
     def delete(self, expected: Resolution | None = None, *, even_if_behind: bool = False) -> Resolution:
         """Delete all but one row of each group; nothing if the counts are not as expected."""
@@ -93,7 +93,7 @@ class Resolver:
         return self._act(act, expected, even_if_behind)
 
     @property
-    def place(self) -> Any:
+    def place(self) -> Workplace:
         return self.ranking.place
 
     def _key(self, selectable: Any) -> Any:
@@ -115,7 +115,7 @@ class Resolver:
             connection.exec_driver_sql(f"DROP TABLE {PLAN}")
             return Resolution(found.groups, found.removed, done=True)
 
-        return write(self.place.engine, self.place.backend, work)
+        return self.place.write(work)
 
     def _lock(self, connection: Connection) -> None:
         """What the application changed before is in the queue after this; what it changes later waits."""

@@ -13,7 +13,6 @@ from sqlalchemy import Connection, func, select
 from dbsim.dedupe.contents import Edges, edge_pages, firsts
 from dbsim.dedupe.kernels.pairs import Limited
 from dbsim.dedupe.store_pairs import Workplace
-from dbsim.engines.transactions import read
 from dbsim.search.results import Hit
 from dbsim.tables import group_state
 from dbsim.tables.key_conditions import after, key_columns
@@ -68,7 +67,7 @@ class Pairs:
 
     def __iter__(self) -> Iterator[Pair]:
         yield from self._copies()
-        for page in edge_pages(self.place.engine, self.place.backend, self.place.groups, self.threshold):
+        for page in edge_pages(self.place.context, self.place.groups, self.threshold):
             yield from self._near(page)
 
     def _key(self, key: Key) -> Any:
@@ -76,9 +75,7 @@ class Pairs:
 
     def _near(self, page: Edges) -> Iterator[Pair]:
         wanted = np.unique(np.concatenate([page.a, page.b]))
-        found = read(
-            self.place.engine,
-            self.place.backend,
+        found = self.place.read(
             lambda c: firsts(c, self.place.backend, self.place.tables, wanted),
         )
         places = {first.fingerprint: place for place, first in enumerate(found)}
@@ -89,11 +86,11 @@ class Pairs:
 
     def _copies(self) -> Iterator[Pair]:
         """One walk in key order that remembers the first row of every content that has several."""
-        several = set(read(self.place.engine, self.place.backend, self._several))
+        several = set(self.place.read(self._several))
         seen: dict[int, Key] = {}
         last: Key | None = None
         while several:
-            page = read(self.place.engine, self.place.backend, partial(self._page, last=last))
+            page = self.place.read(partial(self._page, last=last))
             if not page:
                 return
             for fingerprint, *values in page:
@@ -125,7 +122,7 @@ class Duplicates:
     def __init__(self, place: Workplace, limited: Limited) -> None:
         self._place = place
         self.limited = limited
-        self._ids, self.rows = read(place.engine, place.backend, self._overview)
+        self._ids, self.rows = place.read(self._overview)
 
     def __len__(self) -> int:
         return len(self._ids)
@@ -133,7 +130,7 @@ class Duplicates:
     def __iter__(self) -> Iterator[Group]:
         for start in range(0, len(self._ids), GROUPS):
             ids = self._ids[start : start + GROUPS]
-            found = read(self._place.engine, self._place.backend, partial(self._groups, ids=ids))
+            found = self._place.read(partial(self._groups, ids=ids))
             for number in ids:
                 if number in found:
                     yield found[number]

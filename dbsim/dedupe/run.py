@@ -13,8 +13,6 @@ from dbsim.dedupe.options import GroupOptions, PairOptions
 from dbsim.dedupe.store_groups import Regrouping
 from dbsim.dedupe.store_pairs import Pairing, Workplace
 from dbsim.dedupe.update import Incremental
-from dbsim.engines.execute import TableHook
-from dbsim.engines.transactions import read, write
 from dbsim.errors import DbsimError
 from dbsim.lifecycle import groups as stored_groups
 from dbsim.tables import catalogue, group_state
@@ -28,7 +26,6 @@ class Deduplication:
     """The stored pairs and groups of one index."""
 
     place: Workplace
-    after_create_table: TableHook | None = None
 
     def pairs(self, options: PairOptions) -> State:
         """Store all pairs, or work in what changed since they were; groups that are stored follow their pairs."""
@@ -40,7 +37,7 @@ class Deduplication:
                 Regrouping(self.place, grouping, lower).run(Pairing(self.place, lower).run(self._rows()))
             else:
                 Pairing(self.place, options).run(self._rows())
-                write(self.place.engine, self.place.backend, self._paired)
+                self.place.write(self._paired)
         Incremental(self.place).run()
         return self.state()
 
@@ -52,7 +49,7 @@ class Deduplication:
             collection = Pairing(self.place, pairs).run(self._rows())
         if collection is not None or state.grouping != options.to_json() or not state.generation:
             if collection is None:
-                write(self.place.engine, self.place.backend, self._claim)
+                self.place.write(self._claim)
                 collection = self.place.collection(self._rows())
             Regrouping(self.place, options, pairs).run(collection)
         Incremental(self.place).run()
@@ -60,17 +57,24 @@ class Deduplication:
 
     def stored(self) -> State | None:
         """What is stored and finished, if anything is."""
-        if not read(self.place.engine, self.place.backend, self._exist):
-            return None
-        state = self.state()
-        return state if state.paired else None
+        return self.look()[0]
+
+    def look(self) -> tuple[State | None, int]:
+        """What is stored and finished, if anything is, and how many changes wait to be worked in."""
+
+        def work(connection: Connection) -> tuple[State | None, int]:
+            if not self._exist(connection):
+                return None, 0
+            state = group_state.load(connection, self.place.groups)
+            return (state, group_state.pending(connection, self.place.groups)) if state.paired else (None, 0)
+
+        return self.place.read(work)
 
     def keep_up(self) -> int:
         """After a sync: work its changes into what is stored, if anything is; returns how many."""
-        state = self.stored()
+        state, noted = self.look()
         if state is None:
             return 0
-        noted = self._pending()
         if noted <= FULL_FROM:
             return Incremental(self.place).run()
         self.anew(state)
@@ -85,22 +89,22 @@ class Deduplication:
             self.pairs(pairs)
 
     def state(self) -> State:
-        return read(self.place.engine, self.place.backend, lambda c: group_state.load(c, self.place.groups))
+        return self.place.read(lambda c: group_state.load(c, self.place.groups))
 
     # ── steps ──
     def _prepare(self) -> State:
-        record = read(self.place.engine, self.place.backend, lambda c: catalogue.load(c, self.place.tables.record.name))
+        record = self.place.read(lambda c: catalogue.load(c, self.place.tables.record.name))
         if not record.ready:
             raise DbsimError(f"index {record.name!r} is not filled yet: run `dbsim sync` first")
-        if not read(self.place.engine, self.place.backend, self._exist):
-            write(self.place.engine, self.place.backend, self._create)
+        if not self.place.read(self._exist):
+            self.place.write(self._create)
         return self.state()
 
     def _exist(self, connection: Connection) -> bool:
         return stored_groups.exist(connection, self.place.backend, self.place.groups)
 
     def _create(self, connection: Connection) -> None:
-        stored_groups.create(connection, self.place.backend, self.place.groups, self.after_create_table)
+        stored_groups.create(connection, self.place.backend, self.place.groups, self.place.context.after_create_table)
 
     def _outdated(self, state: State, asked: PairOptions) -> bool:
         if not state.paired or not PairOptions.from_json(state.pairing).serves(asked):
@@ -108,7 +112,7 @@ class Deduplication:
         return self._pending() > FULL_FROM
 
     def _pending(self) -> int:
-        return read(self.place.engine, self.place.backend, lambda c: group_state.pending(c, self.place.groups))
+        return self.place.read(lambda c: group_state.pending(c, self.place.groups))
 
     def _claim(self, connection: Connection) -> None:
         """From now on this run alone writes, and nobody works in changes until its groups are shown."""
@@ -122,7 +126,7 @@ class Deduplication:
     def _rows(self) -> int:
         stored = self.place.tables.signatures
         count = select(func.count()).select_from(stored)
-        return read(self.place.engine, self.place.backend, lambda c: c.scalar(count)) or 0
+        return self.place.read(lambda c: c.scalar(count)) or 0
 
 
 def limited(state: State) -> Limited:

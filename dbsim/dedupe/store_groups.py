@@ -17,7 +17,6 @@ from dbsim.dedupe.kernels.collection import Collection
 from dbsim.dedupe.options import GroupOptions, PairOptions
 from dbsim.dedupe.store_pairs import Workplace
 from dbsim.engines.signature_rows import Numbers
-from dbsim.engines.transactions import read, write
 from dbsim.tables import group_state
 from dbsim.tables.source import Key
 
@@ -74,7 +73,7 @@ class Regrouping:
         for start in range(0, total, BATCH):
             part = slice(start, start + BATCH)
             wanted = np.unique(assignment.group_ids[part])
-            found = read(self.place.engine, self.place.backend, partial(self._firsts, wanted=wanted))
+            found = self.place.read(partial(self._firsts, wanted=wanted))
             rows = list(assignment.rows(generation, {first.fingerprint: first.key for first in found}, part))
             self._write(partial(self._store, rows=rows))
             self.place.progress("storing groups", min(start + BATCH, total), total)
@@ -82,7 +81,7 @@ class Regrouping:
         self._clear()
 
     def _write(self, work: Callable[[Connection], int]) -> int:
-        return write(self.place.engine, self.place.backend, work)
+        return self.place.write(work)
 
     def assign(self, collection: Collection) -> Assignment:
         content = np.argsort(collection.order)  # the place in key order → the content's number
@@ -102,7 +101,7 @@ class Regrouping:
     def _graph(self, collection: Collection) -> Graph:
         """All stored pairs between contents that are still there, numbered in key order."""
         ends, scores = [np.empty((2, 0), np.int32)], [np.empty(0)]
-        for page in edge_pages(self.place.engine, self.place.backend, self.place.groups, self.options.threshold):
+        for page in edge_pages(self.place.context, self.place.groups, self.options.threshold):
             (a, there_a), (b, there_b) = collection.find(page.a), collection.find(page.b)
             there = there_a & there_b
             ends.append(collection.order[np.stack([a[there], b[there]])].astype(np.int32))

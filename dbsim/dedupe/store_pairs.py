@@ -13,33 +13,28 @@ from dataclasses import asdict, dataclass, field
 from functools import partial
 
 import numpy as np
-from sqlalchemy import Connection, Engine, delete
+from sqlalchemy import Connection, delete
 
+from dbsim.context import Stage
 from dbsim.dedupe.contents import Edges
 from dbsim.dedupe.kernels.collection import Collection, FieldScore
 from dbsim.dedupe.kernels.pairs import Candidates, Found
 from dbsim.dedupe.options import PairOptions
 from dbsim.dedupe.verify import MARGIN, Verifier
-from dbsim.engines.backend import Backend
-from dbsim.engines.transactions import PATIENCE, persistently, write
-from dbsim.hashing.signer import Signatures, Signer
+from dbsim.engines.transactions import PATIENCE, persistently
+from dbsim.hashing.signer import Signatures
 from dbsim.progress import Progress, quiet
 from dbsim.tables import group_state
 from dbsim.tables.group_state import State
 from dbsim.tables.group_tables import GroupTables
-from dbsim.tables.index_tables import IndexTables
 
 BATCH = 20_000  # edges written in one transaction
 
 
 @dataclass
-class Workplace:
+class Workplace(Stage):
     """What every step of deduplication needs."""
 
-    engine: Engine
-    backend: Backend
-    tables: IndexTables
-    signer: Signer
     progress: Progress = quiet
     token: str = field(default_factory=lambda: secrets.token_hex(8))  # names the run in the state row
     groups: GroupTables = field(init=False)
@@ -47,7 +42,7 @@ class Workplace:
 
     def __post_init__(self) -> None:
         self.groups = GroupTables(self.tables)
-        self.verifier = Verifier(self.engine, self.backend, self.tables, self.signer)
+        self.verifier = Verifier(self.context)
 
     @property
     def fields(self) -> list[FieldScore]:
@@ -58,7 +53,7 @@ class Workplace:
 
         def blocks() -> Iterator[Signatures]:
             done = 0
-            for block in self.backend.signature_blocks(self.engine, self.tables):
+            for block in self.backend.signature_blocks(self.context.engine, self.tables):
                 yield block
                 done += len(block)
                 self.progress("reading signatures", done, max(done, total))
@@ -94,7 +89,7 @@ class Pairing:
         return collection
 
     def _write(self, work: Callable[[Connection], State]) -> State:
-        return write(self.place.engine, self.place.backend, work)
+        return self.place.write(work)
 
     def _begin(self, connection: Connection) -> State:
         groups, wanted = self.place.groups, self.options.to_json()

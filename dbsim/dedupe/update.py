@@ -25,7 +25,6 @@ from dbsim.dedupe.store_groups import assign
 from dbsim.dedupe.store_pairs import Workplace, insert_edges
 from dbsim.dedupe.verify import MARGIN
 from dbsim.engines.signature_rows import Numbers, json_numbers, sharing, signatures_of
-from dbsim.engines.transactions import read, write
 from dbsim.hashing.bloom import Filters
 from dbsim.hashing.signer import Signatures
 from dbsim.tables import group_state
@@ -56,10 +55,10 @@ class Incremental:
     def run(self) -> int:
         """The number of changes worked in."""
         for _ in range(ATTEMPTS):
-            update = read(self.place.engine, self.place.backend, self.compute)
-            if update is None or write(self.place.engine, self.place.backend, lambda c: self.apply(c, update)):  # noqa: B023
+            update = self.place.read(self.compute)
+            if update is None or self.place.write(lambda c: self.apply(c, update)):  # noqa: B023
                 return 0 if update is None else update.noted
-        return write(self.place.engine, self.place.backend, self._at_once)
+        return self.place.write(self._at_once)
 
     def _at_once(self, connection: Connection) -> int:
         """While the application is busy: compute under the workers' locks, so that nothing is noted in between."""

@@ -8,15 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 import scipy  # whose parts load when they are first used
 from numpy.typing import NDArray
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Connection
 
+from dbsim.context import Stage
 from dbsim.dedupe.contents import firsts
-from dbsim.engines.backend import Backend
 from dbsim.engines.signature_rows import Numbers
 from dbsim.engines.source_rows import source_rows, texts
-from dbsim.engines.transactions import read
-from dbsim.hashing.signer import Signer
-from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.key_conditions import among, chunks, key_columns
 from dbsim.tables.source import Key
 from dbsim.text.features import Features
@@ -25,14 +22,9 @@ BATCH = 1000  # pairs whose texts are read and compared at once
 MARGIN = 0.08  # how far below the threshold an estimate is still looked at: four standard errors
 
 
-@dataclass(frozen=True)
-class Verifier:
+@dataclass
+class Verifier(Stage):
     """Compares the texts of contents; the first row of each content is read."""
-
-    engine: Engine
-    backend: Backend
-    tables: IndexTables
-    signer: Signer
 
     def scores(self, a: Numbers, b: Numbers, connection: Connection | None = None) -> NDArray[np.float64]:
         """Exact scores; 0 for a content whose row is gone meanwhile."""
@@ -41,7 +33,7 @@ class Verifier:
             part = slice(start, start + BATCH)
             wanted, places = np.unique(np.concatenate([a[part], b[part]]), return_inverse=True)
             if connection is None:
-                columns = read(self.engine, self.backend, lambda c: self._texts(c, wanted))  # noqa: B023
+                columns = self.read(lambda c: self._texts(c, wanted))  # noqa: B023
             else:
                 columns = self._texts(connection, wanted)
             half = len(places) // 2

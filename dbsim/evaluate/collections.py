@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 from sqlalchemy import Connection, func, select
 
-from dbsim.engines.transactions import read
 from dbsim.errors import InvalidOption
 from dbsim.evaluate.overlap import Overlap, overlap
 from dbsim.evaluate.sample import draw
@@ -27,18 +26,16 @@ def compare_collections(
         raise InvalidOption(f"a sample of {sample} rows is not possible: use 1 or more")
     _require_alike(a, b)
     for one in (a, b):
-        read(one.engine, one.backend, lambda c, one=one: models.require(c, one.tables, one.signer))  # type: ignore[misc]
+        one.read(lambda c, one=one: models.require(c, one.tables, one.signer))  # type: ignore[misc]
     rng = np.random.default_rng(seed)
     counts = []
     for number, (mine, other) in enumerate(((a, b), (b, a))):
-        keys = read(
-            mine.engine,
-            mine.backend,
+        keys = mine.read(
             lambda c, mine=mine: draw(c, mine.backend, mine.tables, sample, rng, distinct=distinct),  # type: ignore[misc]
         )
         counts.append(_contained(mine, other, keys, number, progress))
     found = overlap(*counts[0], *counts[1])
-    sizes = [read(one.engine, one.backend, lambda c, one=one: _size(c, one, distinct)) for one in (a, b)]  # type: ignore[misc]
+    sizes = [one.read(lambda c, one=one: _size(c, one, distinct)) for one in (a, b)]  # type: ignore[misc]
     return replace(found, counted=sizes[0] / sizes[1] if sizes[1] else None)
 
 

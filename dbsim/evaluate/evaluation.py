@@ -16,7 +16,6 @@ import numpy as np
 from sqlalchemy import Connection, func, select
 
 from dbsim.engines.source_rows import source_rows, texts
-from dbsim.engines.transactions import read
 from dbsim.errors import InvalidOption, NotFitted
 from dbsim.evaluate import figures
 from dbsim.evaluate.exact import GRAIN, Compared, compare
@@ -64,19 +63,19 @@ class Evaluation:
     def run(self, truth: str | None = None) -> EvaluateReport:
         if self.sample < 1:
             raise InvalidOption(f"a sample of {self.sample} rows is not possible: use 1 or more")
-        engine, backend, tables = self.search.engine, self.search.backend, self.search.tables
-        read(engine, backend, lambda c: models.require(c, tables, self.search.signer))
-        labels = read(engine, backend, lambda c: labels_of(c, backend, tables, truth)) if truth else None
+        backend, tables = self.search.backend, self.search.tables
+        self.search.read(lambda c: models.require(c, tables, self.search.signer))
+        labels = self.search.read(lambda c: labels_of(c, backend, tables, truth)) if truth else None
         asked = self._ask()
         compared, seconds = self._compare(asked)
-        buckets = figures.bucket_sizes(read(engine, backend, self._buckets))
+        buckets = figures.bucket_sizes(self.search.read(self._buckets))
         return self._report(asked, compared, seconds, buckets, truth, labels)
 
     # ── asking ──
     def _ask(self) -> Asked:
-        engine, backend, tables = self.search.engine, self.search.backend, self.search.tables
+        backend, tables = self.search.backend, self.search.tables
         rng = np.random.default_rng(self.seed)
-        keys = read(engine, backend, lambda c: draw(c, backend, tables, self.sample, rng))
+        keys = self.search.read(lambda c: draw(c, backend, tables, self.sample, rng))
         rows = zip(keys, self.search.columns_of(keys), strict=True)
         found = {key: row for key, row in rows if row is not None}
         signed = self.search.sign([list(found[key]) for key in keys if key in found])
@@ -113,8 +112,7 @@ class Evaluation:
 
     # ── comparing ──
     def _compare(self, asked: Asked) -> tuple[Compared, float]:
-        engine, backend = self.search.engine, self.search.backend
-        total = read(engine, backend, lambda c: c.scalar(select(func.count()).select_from(self.search.tables.source)))
+        total = self.search.read(lambda c: c.scalar(select(func.count()).select_from(self.search.tables.source)))
         compared, own, seconds = Compared(len(asked.keys), self.search.options.threshold), asked.own, 0.0
         for batch in self._table():
             start = time.perf_counter()
@@ -128,7 +126,7 @@ class Evaluation:
         """Every row in key order, a page a transaction."""
         last: Key | None = None
         while True:
-            page = read(self.search.engine, self.search.backend, partial(self._page, last=last))
+            page = self.search.read(partial(self._page, last=last))
             if not page:
                 return
             yield from page

@@ -10,7 +10,6 @@ import numpy as np
 from sqlalchemy import Column, Connection, MetaData, Table, select
 
 from dbsim.engines.backend import Backend
-from dbsim.engines.transactions import read
 from dbsim.errors import UnknownName
 from dbsim.evaluate import figures
 from dbsim.evaluate.agreement import Agreement, bcubed, pairwise
@@ -49,7 +48,7 @@ def against(
         if hit != key and hit in labels and key in labels
     ]
     found = figures.answers(len(keys), [number for number, _ in given], [right for _, right in given], wanted)
-    pairs, rows = read(search.engine, search.backend, lambda c: _groups(c, search, labels)) or (None, None)
+    pairs, rows = search.read(lambda c: _groups(c, search, labels)) or (None, None)
     return figures.Truth(column, len(labels), found, pairs, rows)
 
 

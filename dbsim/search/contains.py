@@ -7,7 +7,6 @@ from typing import Any
 
 from sqlalchemy import Boolean, Connection, literal, select
 
-from dbsim.engines.transactions import searching
 from dbsim.search.limits import Bounds
 from dbsim.search.query import Query
 from dbsim.search.results import Results
@@ -30,7 +29,7 @@ def contains(
 ) -> Contained:
     names = search.tables.key_names
     found = Contained()
-    with searching(search.engine, search.backend, connection) as own:
+    with search.context.searching(connection) as own:
         rows = [(tuple(row)[:-1], row[-1]) for row in own.execute(_statement(search, question, where))]
         sure = {key for key, doubtful in rows if not question.wanted and not doubtful}
         keys = ordered([key for key, _ in rows])
@@ -53,7 +52,7 @@ def search_containing(
 ) -> Results:
     """A search whose statement also asks for the marks; hits without the words themselves are left out."""
     names = search.tables.key_names
-    with searching(search.engine, search.backend, connection) as own:
+    with search.context.searching(connection) as own:
         every = replace(bounds, limit=bounds.max_candidates)  # some of them may be false drops
         found = search.search(query, every, where, own, question.condition())
         keys = [(hit.key,) if len(names) == 1 else tuple(hit.key[name] for name in names) for hit in found]

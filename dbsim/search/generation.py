@@ -6,14 +6,12 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Connection
 
-from dbsim.engines.backend import Backend
-from dbsim.engines.transactions import read
+from dbsim.context import DatabaseContext
 from dbsim.errors import DbsimError, StatementRejected
 from dbsim.search.searcher import SearchEngine
 from dbsim.tables import catalogue
-from dbsim.tables.index_tables import IndexTables
 from dbsim.text.normalise import UNICODE_VERSION
 
 Result = TypeVar("Result")
@@ -26,9 +24,8 @@ class Current:
     In a caller's transaction the catalogue is asked each time, because its snapshot may be older than a generation.
     """
 
-    def __init__(self, engine: Engine, backend: Backend, record: catalogue.IndexRecord) -> None:
-        self._engine = engine
-        self._backend = backend
+    def __init__(self, context: DatabaseContext, record: catalogue.IndexRecord) -> None:
+        self._context = context
         self._seen = time.monotonic()
         self.search = self._other = self._made(record)
 
@@ -38,7 +35,7 @@ class Current:
         if connection is not None:
             record = catalogue.load(connection, name)
         else:
-            record = read(self._engine, self._backend, lambda c: catalogue.load(c, name))
+            record = self._context.read(lambda c: catalogue.load(c, name))
             self._seen = time.monotonic()
         if record.stamp == self.search.tables.record.stamp:
             return self.search
@@ -59,7 +56,7 @@ class Current:
         try:
             return question(search)
         except StatementRejected:  # perhaps its table or a column of it is gone
-            if connection is not None and self._backend.errors_abort:
+            if connection is not None and self._context.backend.errors_abort:
                 raise
             again = self.look(connection)
             if again is search:
@@ -72,5 +69,4 @@ class Current:
                 f"index {record.name!r} was built with Unicode {record.unicode_version}, this dbsim has "
                 f"{UNICODE_VERSION}: drop the index and create it again, or install the dbsim that built it"
             )
-        signer = record.options.signer(record.secret)
-        return SearchEngine(self._engine, self._backend, IndexTables(record), signer)
+        return SearchEngine(self._context.of(record))

@@ -9,14 +9,12 @@ from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import BindParameter, ColumnElement, Connection, Engine, Select, Subquery, bindparam, select
+from sqlalchemy import BindParameter, ColumnElement, Connection, Select, Subquery, bindparam, select
 from sqlalchemy.sql.visitors import replacement_traverse
 
-from dbsim.engines.backend import Backend
+from dbsim.context import Stage
 from dbsim.engines.source_rows import source_rows, texts
-from dbsim.engines.transactions import searching
 from dbsim.errors import InvalidOption, UnknownKey
-from dbsim.hashing.signer import Signer
 from dbsim.options import IndexOptions
 from dbsim.search.explain import Explanation, explain
 from dbsim.search.limits import Bounds
@@ -25,7 +23,6 @@ from dbsim.search.results import Hit, Results
 from dbsim.search.statements import Statements, Where, bound_parameters, many_parameters, parameters, self_parameters
 from dbsim.sync import models
 from dbsim.tables.catalogue import is_ready
-from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.key_conditions import among, chunks, key_columns
 from dbsim.tables.source import Key, Texts, public_key
 
@@ -54,19 +51,15 @@ class Found:
 
 
 @dataclass
-class SearchEngine:
+class SearchEngine(Stage):
     """The searches of one index; statements are compiled once."""
 
-    engine: Engine
-    backend: Backend
-    tables: IndexTables
-    signer: Signer
     _compiled: dict[Any, Compiled] = field(default_factory=dict)
     _filled: bool = False
 
     @property
     def options(self) -> IndexOptions:
-        return self.tables.record.options
+        return self.context.options
 
     @property
     def statements(self) -> Statements:
@@ -77,7 +70,7 @@ class SearchEngine:
     ) -> list[Query | None]:
         """Each text belongs to every field, unless it is given field by field."""
         if self.signer.family.learns:
-            with searching(self.engine, self.backend, connection) as own:
+            with self.context.searching(connection) as own:
                 models.require(own, self.tables, self.signer)
         fields = len(self.tables.record.options.fields)
         columns = [[text if isinstance(text, str) else text[number] for text in texts] for number in range(fields)]
@@ -117,7 +110,7 @@ class SearchEngine:
         return self._run(query, bounds, where, connection, marked=marked)
 
     def similar(self, key: Key, bounds: Bounds, where: Where, connection: Connection | None) -> Results:
-        with searching(self.engine, self.backend, connection) as own:
+        with self.context.searching(connection) as own:
             query = self.query_of(own, key, bounds)
             return self._run(query, bounds, where, own, key)
 
@@ -129,7 +122,7 @@ class SearchEngine:
         found: list[Found] = [Found() for _ in queries]
         width = next((query.width for query in queries if query is not None), 1)
         compiled = self._compile(("many", width), lambda: self.statements.search_many(width))
-        with searching(self.engine, self.backend, connection) as own:
+        with self.context.searching(connection) as own:
             complete = self._is_complete(own)
             for start in range(0, len(queries), BATCH):
                 some = queries[start : start + BATCH]
@@ -175,7 +168,7 @@ class SearchEngine:
     def columns_of(self, keys: Sequence[Key]) -> list[tuple[str, ...] | None]:
         """The text of every field of rows of the source; None for one that is gone."""
         found: dict[Key, tuple[str, ...]] = {}
-        with searching(self.engine, self.backend) as own:
+        with self.context.searching() as own:
             for some in chunks(keys, self.backend.key_batch):
                 for batch in self.source_texts(own, some):
                     found |= zip(batch.keys, zip(*batch.columns, strict=True), strict=True)
@@ -183,7 +176,7 @@ class SearchEngine:
 
     def explain(self, a: Key, b: Key) -> Explanation:
         """What two rows have in common; the signatures are the stored ones."""
-        with searching(self.engine, self.backend) as own:
+        with self.context.searching() as own:
             stored = [self.query_of(own, key, Bounds(threshold=0.0)) for key in (a, b)]
             (key_a, texts_a), (key_b, texts_b) = (self._row(own, key) for key in (a, b))
         names = self.tables.key_names
@@ -224,7 +217,7 @@ class SearchEngine:
             return Results()
         values = self._values(query, bounds) | (self_parameters(key) if key else {})
         shape: dict[str, Any] = {"without_key": key is not None, "width": query.width}
-        with searching(self.engine, self.backend, connection) as own:
+        with self.context.searching(connection) as own:
             complete = self._is_complete(own)
             if marked is None and (where is None or isinstance(where, str)):
                 compiled = self._compile((where, *shape.values()), lambda: self.statements.search(where, **shape))
@@ -277,7 +270,7 @@ class SearchEngine:
         found = self._compiled.get(shape)
         if found is None:
             statement: Select[Any] = build()
-            compiled = statement.compile(dialect=self.engine.dialect)
+            compiled = statement.compile(dialect=self.context.engine.dialect)
             order = list(compiled.positiontup) if compiled.positiontup is not None else None
             found = Compiled(str(compiled), order, dict(compiled.params))
             if len(self._compiled) > 100:  # conditions with literals in them

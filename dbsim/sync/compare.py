@@ -7,16 +7,13 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Engine, func, literal_column, select
+from sqlalchemy import ColumnElement, Connection, func, literal_column, select
 
-from dbsim.engines.backend import Backend
+from dbsim.context import Stage
 from dbsim.engines.source_rows import source_rows, texts
-from dbsim.engines.transactions import read, write
-from dbsim.hashing.signer import Signer
 from dbsim.sync.presign import Rehearsal
 from dbsim.sync.refresh import refresh
 from dbsim.tables import catalogue
-from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.key_conditions import after, among, chunks, key_columns, up_to
 from dbsim.tables.names import quote
 from dbsim.tables.source import Key, Texts, key_json
@@ -59,24 +56,18 @@ class Differences:
 
 
 @dataclass
-class Comparison:
+class Comparison(Stage):
     """One walk through both tables in key order, a range at a time."""
 
-    engine: Engine
-    backend: Backend
-    tables: IndexTables
-    signer: Signer
     fingerprints_only: bool = False  # a fingerprint decides the whole signature, at a fraction of the work
     progress: Counter = lambda done, total: None
 
     def all(self, *, repair: bool) -> Differences:
         """Every row of both tables."""
-        total = read(
-            self.engine, self.backend, lambda c: c.scalar(select(func.count()).select_from(self.tables.source))
-        )
+        total = self.read(lambda c: c.scalar(select(func.count()).select_from(self.tables.source)))
         found, last, more = Differences(), None, True
         while more:
-            last, part = read(self.engine, self.backend, partial(self._range, last=last))
+            last, part = self.read(partial(self._range, last=last))
             self._take(found, part, repair)
             self.progress(found.compared, max(total or 0, found.compared))
             more = last is not None
@@ -84,14 +75,14 @@ class Comparison:
 
     def sample(self, size: int, *, repair: bool) -> Differences:
         """Some rows of each table, drawn at random."""
-        drawn = read(self.engine, self.backend, lambda c: self._draw(c, size))
+        drawn = self.read(lambda c: self._draw(c, size))
         return self.keys(drawn, repair=repair)
 
     def keys(self, keys: Sequence[Key], *, repair: bool = False) -> Differences:
         """Just these rows."""
         found = Differences()
         for some in chunks(keys, self.backend.key_batch):
-            self._take(found, read(self.engine, self.backend, partial(self._some, keys=some)), repair)
+            self._take(found, self.read(partial(self._some, keys=some)), repair)
             self.progress(found.compared, len(keys))
         return found
 
@@ -106,14 +97,12 @@ class Comparison:
             queue = connection.execute(select(*key_columns(self.tables.queue, self.tables)))
             return found.without({tuple(row) for row in queue})
 
-        return read(self.engine, self.backend, work)
+        return self.read(work)
 
     def _take(self, found: Differences, part: Differences, repair: bool) -> None:
         """Add up; a repair reads the rows again under their locks, so the comparison itself needs none."""
         if repair and part:
-            part.repaired = write(
-                self.engine,
-                self.backend,
+            part.repaired = self.write(
                 lambda c: refresh(c, self.backend, self.tables, Rehearsal(self.signer), part.keys),
             )
         found.extend(part)

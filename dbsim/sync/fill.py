@@ -6,38 +6,31 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from sqlalchemy import Connection, Engine, FromClause, func, select, text
+from sqlalchemy import Connection, FromClause, func, select, text
 from sqlalchemy.sql.ddl import CreateIndex
 
-from dbsim.engines.backend import Backend
+from dbsim.context import Stage
 from dbsim.engines.source_rows import source_rows, texts
-from dbsim.engines.transactions import read, write
 from dbsim.hashing.bloom import cardinality
-from dbsim.hashing.signer import Signer
 from dbsim.progress import Progress
 from dbsim.sync import models
 from dbsim.sync.presign import Rehearsal
 from dbsim.sync.refresh import last_stored, store
 from dbsim.tables import catalogue
-from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.key_conditions import after, key_columns
 from dbsim.tables.source import Texts
 
 
 @dataclass
-class Filling:
+class Filling(Stage):
     """Any number of these may work on one generation at once: the index's row in the catalogue is their lock."""
 
-    engine: Engine
-    backend: Backend
-    tables: IndexTables
-    signer: Signer
     progress: Progress
     meanwhile: Callable[[], object]  # after each transaction: keeps the generation that is searched in step
 
     def run(self) -> int:
         """Rows in primary key order; the last row stored is the place to go on from."""
-        if not read(self.engine, self.backend, self._unfinished):
+        if not self.read(self._unfinished):
             return 0
         start, total = self._count(self.tables.signatures), self._count(self.tables.source)
         filled = 0
@@ -62,8 +55,8 @@ class Filling:
     def _batch(self) -> int:
         rehearsal = Rehearsal(self.signer)
         if self.backend.writers_wait:
-            rehearsal = read(self.engine, self.backend, lambda c: Rehearsal(self.signer, self._next_rows(c)))
-        return write(self.engine, self.backend, lambda c: self.step(c, rehearsal))
+            rehearsal = self.read(lambda c: Rehearsal(self.signer, self._next_rows(c)))
+        return self.write(lambda c: self.step(c, rehearsal))
 
     def _next_rows(self, connection: Connection) -> Iterator[Texts]:
         columns = key_columns(self.tables.source, self.tables)
@@ -83,9 +76,9 @@ class Filling:
         indexes = self.tables.indexes()
         for number, index in enumerate(indexes):
             self.progress("building indexes", number, len(indexes))
-            write(self.engine, self.backend, partial(self._build, index=index))
+            self.write(partial(self._build, index=index))
             self.meanwhile()
-        while not write(self.engine, self.backend, self._open):
+        while not self.write(self._open):
             self.meanwhile()
         self.progress("building indexes", len(indexes), len(indexes))
 
@@ -109,7 +102,7 @@ class Filling:
         return True
 
     def _count(self, table: FromClause) -> int:
-        return read(self.engine, self.backend, lambda c: c.scalar(select(func.count()).select_from(table))) or 0
+        return self.read(lambda c: c.scalar(select(func.count()).select_from(table))) or 0
 
 
 def _add_cardinalities(connection: Connection, size: int) -> None:

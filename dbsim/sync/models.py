@@ -6,12 +6,12 @@ import json
 from dataclasses import dataclass, replace
 
 import numpy as np
-from sqlalchemy import Connection, Engine, func, insert, select
+from sqlalchemy import Connection, func, insert, select
 
+from dbsim.context import IndexContext
 from dbsim.engines.backend import Backend
-from dbsim.engines.execute import TableHook, run
+from dbsim.engines.execute import run
 from dbsim.engines.source_rows import source_rows, texts
-from dbsim.engines.transactions import read, write
 from dbsim.errors import NotFitted
 from dbsim.hashing.family import Model
 from dbsim.hashing.signer import Signer
@@ -63,15 +63,16 @@ def save(connection: Connection, record: catalogue.IndexRecord, generation: int,
         )
 
 
-def ensure(engine: Engine, backend: Backend, tables: IndexTables, signer: Signer) -> bool:
+def ensure(context: IndexContext) -> bool:
     """Give the signer the model of this generation, fitting it first if need be; False on an empty table."""
-    read(engine, backend, lambda c: current(c, tables, signer))
+    tables, signer = context.tables, context.signer
+    context.read(lambda c: current(c, tables, signer))
     if signer.family.learns and signer.model is None:
-        fitted = read(engine, backend, lambda c: fit(c, backend, tables, signer))
+        fitted = context.read(lambda c: fit(c, context.backend, tables, signer))
         if fitted is None:
             return False
-        write(engine, backend, lambda c: _first(c, tables, fitted))
-        read(engine, backend, lambda c: current(c, tables, signer))
+        context.write(lambda c: _first(c, tables, fitted))
+        context.read(lambda c: current(c, tables, signer))
     return True
 
 
@@ -97,17 +98,12 @@ def _first(connection: Connection, tables: IndexTables, fitted: Fitted) -> None:
         save(connection, record, record.generation, fitted)
 
 
-def refit(
-    engine: Engine,
-    backend: Backend,
-    tables: IndexTables,
-    signer: Signer,
-    after_create_table: TableHook | None = None,
-) -> None:
+def refit(context: IndexContext) -> None:
     """Learn again from the table as it is now: a new generation, which the next `sync` builds beside this one."""
+    tables, signer = context.tables, context.signer
     if not signer.family.learns:
         raise NotFitted(f"family {tables.record.options.family!r} learns nothing, so it cannot be fitted again")
-    fitted = read(engine, backend, lambda c: fit(c, backend, tables, signer))
+    fitted = context.read(lambda c: fit(c, context.backend, tables, signer))
     if fitted is None:
         raise NotFitted("the table has no rows to learn from")
 
@@ -115,10 +111,10 @@ def refit(
         found = catalogue.generations(connection, tables.record.name, lock=True)
         number = max(record.generation for record in found) + 1
         record = replace(found[0], generation=number, state=catalogue.FILLING)
-        run(connection, alter_statements(backend, record, after_create_table))
+        run(connection, alter_statements(context.backend, record, context.after_create_table))
         save(connection, record, number, fitted)
 
-    write(engine, backend, work)
+    context.write(work)
 
 
 def fit(connection: Connection, backend: Backend, tables: IndexTables, signer: Signer) -> Fitted | None:

@@ -139,8 +139,13 @@ def load(connection: Connection, name: str) -> IndexRecord:
     """The generation that is searched."""
     row = connection.execute(select(index_table).where(index_table.c.name == name)).first()
     if row is None:
-        raise UnknownName("index", name, names(connection))
+        raise unknown(connection, name)
     return _record(row)
+
+
+def unknown(connection: Connection, name: str) -> UnknownName:
+    """The error that names what there is instead."""
+    return UnknownName("index", name, names(connection))
 
 
 def generations(connection: Connection, name: str, *, lock: bool = False) -> list[IndexRecord]:

@@ -134,11 +134,11 @@ def objects(engine: Engine) -> list[tuple[Any, ...]]:
 
 def stored_filters(index: dbsim.Index) -> dict[Any, list[tuple[int, int]]]:
     """Key → (bits as a number, popcount) of every field, as stored."""
-    tables, backend = index._tables, index._backend
+    tables, backend = index._tables, index._context.backend
     width = len(tables.key_names)
     found = {}
     columns = ", ".join(quote(column.name) for column in tables.signatures.columns)
-    for row in fetch(index._engine, f"SELECT {columns} FROM {quote(tables.signatures.name)}"):
+    for row in fetch(index._context.engine, f"SELECT {columns} FROM {quote(tables.signatures.name)}"):
         tail = row[width + 1 + index.options.keys :]
         bits = [0 if b is None else int.from_bytes(backend.read_bits(b)) for b in tail[0::2]]
         key = row[0] if width == 1 else row[:width]

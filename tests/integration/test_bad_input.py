@@ -342,7 +342,7 @@ def test_searches_out_of_range(database: dbsim.Database, index: dbsim.Index, she
 
 
 def test_conditions_that_the_database_does_not_understand(index: dbsim.Index, shell: Command) -> None:
-    url = index._engine.url.render_as_string(hide_password=False)
+    url = index._context.engine.url.render_as_string(hide_password=False)
     for where in ("nosuch = 1", "id = (SELECT 1 FROM nosuch)"):
         with pytest.raises(
             StatementRejected, match=r"a table or column is not there \(.*nosuch.*\): check the condition"

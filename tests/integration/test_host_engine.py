@@ -66,7 +66,7 @@ def one_transaction(engine: Engine, row: str) -> None:
     index.sync()
     with engine.connect() as connection:
         connection.execute(text(row))
-        index.worker().step(connection)
+        index._worker().step(connection)
         assert len(index.search(sentence(0), connection=connection)) == 5
         connection.rollback()
     assert fetch(engine, "SELECT count(*) FROM articles") == [(4,)]

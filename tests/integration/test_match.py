@@ -180,7 +180,7 @@ def test_match_sees_the_sessions_own_uncommitted_rows(engine: Engine, index: dbs
         session.add(Article(id=50, body=sentence(9), author_id=1))
         session.flush()
         assert session.scalars(statement).all() == []  # written, not indexed
-        index.worker().step(session.connection())
+        index._worker().step(session.connection())
         assert [article.id for article in session.scalars(statement)] == [50]
         session.rollback()
         assert session.scalars(statement).all() == []

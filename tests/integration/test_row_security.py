@@ -199,7 +199,7 @@ def test_shadowed_names_change_nothing(database: dbsim.Database, role: str) -> N
     index = secured(database, role, set(range(42)))
     with connected(database) as connection:
         connection.execute(f"CREATE SCHEMA mine AUTHORIZATION {role}")
-        connection.execute(f"GRANT TEMPORARY ON DATABASE {make_url(index._engine.url).database} TO {role}")
+        connection.execute(f"GRANT TEMPORARY ON DATABASE {make_url(index._context.engine.url).database} TO {role}")
     with as_role(database, role) as connection:
         connection.execute("SET search_path = mine, pg_catalog, public")
         connection.execute("CREATE TABLE mine.articles AS SELECT 1 AS id, 'stolen' AS body")

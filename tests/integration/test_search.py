@@ -36,7 +36,7 @@ def indexed(database: dbsim.Database, texts: dict[int, str], **options: Any) -> 
 
 def sharing(index: dbsim.Index) -> dict[int, set[int]]:
     """Key → keys of the rows that agree with it in at least one bucket key."""
-    rows = fetch(index._engine, f"SELECT * FROM {quote(index._tables.signatures.name)}")
+    rows = fetch(index._context.engine, f"SELECT * FROM {quote(index._tables.signatures.name)}")
     buckets: dict[tuple[int, int], set[int]] = {}
     for row in rows:
         for place in range(index.options.keys):
@@ -233,7 +233,7 @@ def test_a_connection_joins_the_callers_transaction(database: dbsim.Database) ->
     index = indexed(database, corpus(2), rows=2, keys=4)
     with database.engine.connect() as connection:
         connection.exec_driver_sql(f"INSERT INTO articles VALUES (100, '{sentence(0)}')")
-        assert index.worker().step(connection) == 1  # indexed in this transaction
+        assert index._worker().step(connection) == 1  # indexed in this transaction
         for found in (
             index.search(sentence(0), connection=connection),
             index.similar(1, connection=connection),

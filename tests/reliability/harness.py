@@ -6,6 +6,7 @@ import os
 import sqlite3
 from collections.abc import Iterable
 from copy import copy
+from dataclasses import replace
 from typing import Any
 
 import psycopg
@@ -75,9 +76,9 @@ def create_index(database: dbsim.Database, **options: Any) -> Index:
 
 def small_batches(index: Index, rows: int = 3) -> Index:
     """Let a handful of rows need several transactions."""
-    backend = copy(index.worker().backend)  # a copy: the engine's own serves every test of this process
+    backend = copy(index._worker().backend)  # a copy: the engine's own serves every test of this process
     backend.fill_batch, backend.queue_batch, backend.key_batch, backend.read_batch = rows, rows, max(rows - 1, 1), 2
-    return Index(index._engine, backend, index._tables.record)
+    return Index(replace(index._context, backend=backend), index._tables.record)
 
 
 def sentence(number: int, words: int = 6) -> str:

@@ -27,7 +27,7 @@ class Dump:
 
 def dump(index: Index) -> Dump:
     """The rows of dbsim_<index> in key order and the index's quarantine."""
-    worker = index.worker()
+    worker = index._worker()
     tables, backend = worker.tables, worker.backend
     width, head = len(tables.key_names), len(tables.key_names) + 1 + tables.record.options.keys
     with worker.engine.connect() as connection:
@@ -50,7 +50,7 @@ def dump(index: Index) -> Dump:
 
 def from_scratch(index: Index) -> Dump:
     """The same source rows, options and secret, built in a new database in memory."""
-    record = replace(index.worker().tables.record, state=READY)
+    record = replace(index._worker().tables.record, state=READY)
     columns, rows = source_rows(index)
     return _built(record, tuple(columns), tuple(rows))
 
@@ -102,17 +102,17 @@ class Raw:
 
 def source_rows(index: Index) -> tuple[list[str], list[tuple[Any, ...]]]:
     """Columns and rows of the host's table as the index sees it: primary key first, then the indexed texts."""
-    tables = index.worker().tables
+    tables = index._worker().tables
     keys = tables.key_names
     texts = [name for name in index.options.columns if name not in keys]
     source = quote(index.options.schema, index.options.table)
     order = ", ".join(quote(name) for name in keys)
-    sqlite = index.worker().engine.dialect.name == "sqlite"
+    sqlite = index._worker().engine.dialect.name == "sqlite"
     wanted = [quote(name) for name in keys]
     for name in texts:
         wanted += [f"CAST({quote(name)} AS BLOB)", f"typeof({quote(name)})"] if sqlite else [quote(name)]
     statement = f"SELECT {', '.join(wanted)} FROM {source} ORDER BY {order}"
-    with index.worker().engine.connect() as connection:
+    with index._worker().engine.connect() as connection:
         found = [tuple(row) for row in connection.exec_driver_sql(statement, execution_options={"no_parameters": True})]
     if sqlite:
         found = [(*row[: len(keys)], *_typed(row[len(keys) :])) for row in found]
@@ -121,7 +121,7 @@ def source_rows(index: Index) -> tuple[list[str], list[tuple[Any, ...]]]:
 
 def queued(index: Index) -> int:
     """Changes not worked off yet."""
-    worker = index.worker()
+    worker = index._worker()
     with worker.engine.connect() as connection:
         return connection.scalar(select(func.count()).select_from(worker.tables.queue)) or 0
 

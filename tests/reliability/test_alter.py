@@ -18,7 +18,6 @@ from sqlalchemy import Connection, inspect, text
 
 import dbsim
 import dbsim.migrate
-from dbsim.engines.transactions import read
 from dbsim.errors import InvalidOption, UnknownName
 from dbsim.sync.compare import Comparison
 from tests.conftest import SECRET
@@ -67,10 +66,10 @@ def alter(database: dbsim.Database) -> None:
 
 def differences(index: dbsim.Index) -> dict[int, bool]:
     """Generation → whether it differs from a fresh build of the table."""
-    worker = index.worker()
-    found = read(worker.engine, worker.backend, worker.generations)
+    worker = index._worker()
+    found = worker.read(worker.all)
     return {
-        tables.record.generation: bool(Comparison(worker.engine, worker.backend, tables, signer).all(repair=False))
+        tables.record.generation: bool(Comparison(worker.context.of(tables.record, signer)).all(repair=False))
         for tables, signer in found
     }
 
@@ -191,7 +190,7 @@ def test_killed_at_any_point_it_goes_on(database: dbsim.Database, url: str, make
 
     def sync() -> None:
         opened = dbsim.open(url)
-        worker = opened.index("articles").worker()
+        worker = opened.index("articles")._worker()
         worker.backend = copy(worker.backend)
         worker.backend.fill_batch = 40
         worker.run()
@@ -214,7 +213,7 @@ def test_an_old_index_object_outlives_its_tables(database: dbsim.Database, make:
     stale = [database.index("articles") for _ in range(4)]
     alter(database)
     database.index("articles").sync()
-    worker = database.index("articles").worker()
+    worker = database.index("articles")._worker()
     worker.keep = 0.0
     worker.run()
     assert not inspect(database.engine).has_table("dbsim_articles")

@@ -284,7 +284,7 @@ def test_wider_key(new_postgres: str) -> None:
 # ── locks ──
 def test_worker_in_mid_batch_does_not_hold_up_the_application(app: Application, url: str, database: Any) -> None:
     index = database.index("articles")
-    worker = index.worker()
+    worker = index._worker()
     app.execute("UPDATE articles SET body = 'second' WHERE id < 5")
     with ThreadPoolExecutor(1) as pool, worker.engine.connect() as connection:
         worker.backend.begin(connection)

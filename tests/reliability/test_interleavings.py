@@ -57,7 +57,7 @@ class GatedWorker:
         self.connection: Any = None
         self.running: Future[int] | None = None
         self.engine = ticking_engine(url, self.tick, timeout=0)
-        self.worker = small_batches(dbsim.open(self.engine).index("articles"), 2).worker()
+        self.worker = small_batches(dbsim.open(self.engine).index("articles"), 2)._worker()
 
     def start(self) -> None:
         self.state, self.gate, self.moves, self.exclusive = "running", None, 0, False
@@ -66,7 +66,7 @@ class GatedWorker:
 
     def run(self) -> int:
         try:
-            return self.worker._drain_batch()
+            return self.worker.batch()
         finally:
             with self.turn:
                 self.state = "done"
@@ -219,7 +219,7 @@ def assert_not_stale(index: Index) -> None:
 def drain_until(url: str, stopped: threading.Event) -> int:
     """A worker that looks at the queue again and again."""
     database, changed = dbsim.open(url), 0
-    worker = small_batches(database.index("articles")).worker()
+    worker = small_batches(database.index("articles"))._worker()
     while not stopped.is_set():
         changed += worker.drain()
     changed += worker.drain()

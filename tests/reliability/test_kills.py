@@ -26,7 +26,7 @@ Run = Callable[[dbsim.Database], object]
 
 def fill(database: dbsim.Database, app: Application) -> None:
     """As if the index had just been created."""
-    tables = database.index("articles").worker().tables
+    tables = database.index("articles")._worker().tables
     for statement in tables.indexes():
         app.execute(f"DROP INDEX IF EXISTS {quote(statement.element.name)}")
     for table in (tables.signatures, tables.queue):

@@ -191,7 +191,7 @@ VERBS: dict[str, Callable[[Index], object]] = {
     "sync": lambda index: index.sync(),
     "reconcile": lambda index: index.sync(reconcile=True),
     "search": lambda index: index.search(sentence(1)),
-    "wait": lambda index: index.worker().backend.wait(index.worker().engine, index.worker().tables, 0.0),
+    "wait": lambda index: index._worker().backend.wait(index._worker().engine, index._worker().tables, 0.0),
 }
 
 

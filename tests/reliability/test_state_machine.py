@@ -178,7 +178,7 @@ class Side:
 
     # ── workers ──
     def transaction(self, *works: Callable[[Connection], object]) -> None:
-        worker = self.index.worker()
+        worker = self.index._worker()
         with worker.engine.connect() as connection:
             worker.backend.begin(connection)
             for work in works:
@@ -186,7 +186,7 @@ class Side:
             connection.commit()
 
     def fill_step(self, connection: Connection) -> None:
-        worker = self.index.worker()
+        worker = self.index._worker()
         worker.fill_step(connection, Rehearsal(worker.signer))
 
     def killed(self, *works: Callable[[Connection], object]) -> None:
@@ -200,7 +200,7 @@ class Side:
 
     def two_workers(self, between: list[tuple[Any, ...]]) -> None:
         """The first has claimed its changes when the second does all of its work; SQLite lets no second one begin."""
-        worker = self.index.worker()
+        worker = self.index._worker()
         if self.app.sqlite:
             self.transaction(worker.step)
             for write in between:
@@ -333,7 +333,7 @@ class Program(RuleBasedStateMachine):
     @precondition(lambda self: self.filled)
     @rule(killed=st.booleans())
     def worker_step(self, killed: bool) -> None:
-        self.each(lambda side: (side.killed if killed else side.transaction)(side.index.worker().step))
+        self.each(lambda side: (side.killed if killed else side.transaction)(side.index._worker().step))
 
     @precondition(lambda self: self.filled)
     @rule(between=some_writes)

@@ -1,0 +1,96 @@
+"""What the work on a database and on one generation of an index needs, passed as one value instead of four or five."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import TypeVar
+
+from sqlalchemy import Connection, Engine
+
+from dbsim.engines import transactions
+from dbsim.engines.backend import Backend
+from dbsim.engines.execute import TableHook
+from dbsim.hashing.signer import Signer
+from dbsim.options import IndexOptions
+from dbsim.tables.catalogue import IndexRecord
+from dbsim.tables.index_tables import IndexTables
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, kw_only=True)
+class DatabaseContext:
+    """One database and how to work in it."""
+
+    engine: Engine
+    backend: Backend
+    after_create_table: TableHook | None = None  # what a distributed database wants done with each new table
+
+    def read(self, work: Callable[[Connection], Result], patience: float | None = None) -> Result:
+        """`work` in a transaction that no write of the application waits for; again when the database asks for it."""
+        return transactions.read(self.engine, self.backend, work, patience)
+
+    def write(self, work: Callable[[Connection], Result], patience: float | None = None) -> Result:
+        """All of `work` in one transaction, or nothing; again when the database asks for it."""
+        return transactions.write(self.engine, self.backend, work, patience)
+
+    def searching(self, connection: Connection | None = None) -> AbstractContextManager[Connection]:
+        """The caller's connection, or one of dbsim's own; able to compute scores."""
+        return transactions.searching(self.engine, self.backend, connection)
+
+    def of(self, record: IndexRecord, signer: Signer | None = None) -> IndexContext:
+        """One generation of an index here."""
+        return IndexContext(
+            engine=self.engine,
+            backend=self.backend,
+            after_create_table=self.after_create_table,
+            tables=IndexTables(record),
+            signer=signer or record.options.signer(record.secret),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class IndexContext(DatabaseContext):
+    """One generation of an index: its tables, and the signer with its secret, words and model."""
+
+    tables: IndexTables
+    signer: Signer
+
+    @property
+    def name(self) -> str:
+        return self.tables.record.name
+
+    @property
+    def options(self) -> IndexOptions:
+        return self.tables.record.options
+
+
+@dataclass
+class Stage:
+    """A step of the work on an index; what it needs most is at hand under short names."""
+
+    context: IndexContext
+
+    @property
+    def engine(self) -> Engine:
+        return self.context.engine
+
+    @property
+    def backend(self) -> Backend:
+        return self.context.backend
+
+    @property
+    def tables(self) -> IndexTables:
+        return self.context.tables
+
+    @property
+    def signer(self) -> Signer:
+        return self.context.signer
+
+    def read(self, work: Callable[[Connection], Result], patience: float | None = None) -> Result:
+        return self.context.read(work, patience)
+
+    def write(self, work: Callable[[Connection], Result], patience: float | None = None) -> Result:
+        return self.context.write(work, patience)

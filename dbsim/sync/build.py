@@ -1,0 +1,91 @@
+"""Fill the generation that is asked for, let searches go over to it, drop those nobody needs any more."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sqlalchemy import Connection
+
+from dbsim.context import IndexContext
+from dbsim.engines.execute import run
+from dbsim.lifecycle import groups as stored_groups
+from dbsim.lifecycle.create import show
+from dbsim.lifecycle.retire import retire
+from dbsim.progress import Progress
+from dbsim.sync import models
+from dbsim.sync.fill import Filling
+from dbsim.sync.generations import Generations
+from dbsim.tables import catalogue
+from dbsim.tables.catalogue import target
+from dbsim.tables.group_tables import GroupTables
+from dbsim.tables.index_tables import IndexTables
+
+KEEP = 600.0  # seconds a replaced generation stays, for searches that have begun and selectables built before
+GRACE = 5.0  # the same where nothing can keep it in step: inline indexes, which have no worker
+
+
+@dataclass
+class Build:
+    """Changes of generation; `meanwhile` keeps the one that is searched in step."""
+
+    index: Generations
+    progress: Progress
+    meanwhile: Callable[[], object]
+    keep: float = KEEP
+
+    def run(self) -> tuple[int, bool] | None:
+        """(rows read, whether a new generation is searched now); None when the family has nothing to learn from."""
+        filled, switched = 0, False
+        while (record := self.index.read(self._unfinished)) is not None:
+            context = self.index.context.of(record, self.index.signer_of(record))
+            if not models.ensure(context):
+                return None
+            if record.options.inline:  # triggers that have not seen yet that they must queue
+                self.index.backend.settle(context.engine)
+            filled += self.filling(context).run()
+            switched |= self.index.write(self.switch)
+        self.index.look()
+        models.ensure(self.index.context)
+        return filled, switched
+
+    def filling(self, context: IndexContext) -> Filling:
+        return Filling(context, self.progress, self.meanwhile)
+
+    def _unfinished(self, connection: Connection) -> catalogue.IndexRecord | None:
+        found = catalogue.generations(connection, self.index.name)
+        record = target(found)
+        return None if record is None or (record is found[0] and record.ready) else record
+
+    def switch(self, connection: Connection) -> bool:
+        """Searches go over to the generation asked for, once it is built."""
+        found = catalogue.generations(connection, self.index.name, lock=True)
+        record = target(found)
+        if record is None or record is found[0] or not record.ready:
+            return False
+        catalogue.switch(connection, found[0], record, int(time.time()))
+        searched = IndexTables(catalogue.load(connection, self.index.name))
+        stored_groups.drop(connection, GroupTables(searched))  # they hold the old generation's keys
+        show(connection, self.index.backend, searched)
+        if searched.record.options.inline:
+            run(connection, self.index.backend.create_triggers(searched, connection))
+        return True
+
+    def resume_inline(self) -> None:
+        """After a change of generation triggers have queued: they go on signing when only one generation is left."""
+        if self.index.read(lambda c: catalogue.load(c, self.index.name)).wanted is None:
+            return
+        time.sleep(GRACE)  # nobody but this run feeds the old generation, so it cannot be kept for long
+        self.tidy(keep=0.0)
+        self.index.write(self._settle_wanted)
+
+    def _settle_wanted(self, connection: Connection) -> None:
+        found = catalogue.generations(connection, self.index.name, lock=True)
+        if len(found) == 1 and found[0].wanted == found[0].generation:
+            catalogue.settle_wanted(connection, self.index.name)
+
+    def tidy(self, keep: float | None = None) -> None:
+        """Drop generations that are no longer needed; one that is still being read waits for the next run."""
+        context = self.index.context
+        retire(context.engine, context.backend, self.index.name, self.keep if keep is None else keep)

@@ -1,0 +1,67 @@
+"""Work off the queue, one transaction a batch: every change reaches all generations of the index.
+
+So each generation is as fresh as the one that is searched.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, func, select
+
+from dbsim.progress import Progress
+from dbsim.sync import models
+from dbsim.sync.generations import Generations
+from dbsim.sync.presign import Rehearsal
+from dbsim.sync.refresh import refresh, rehearse
+
+
+@dataclass
+class Drain:
+    """Any number of these may empty one queue at once."""
+
+    index: Generations
+    progress: Progress
+
+    def run(self) -> int:
+        """Until the queue is empty."""
+        queue = self.index.tables.queue
+        total = self.index.read(lambda c: c.scalar(select(func.count()).select_from(queue)))
+        changed = 0
+        while step := self.batch():
+            changed += step
+            self.progress("changes", changed, max(changed, total or 0))
+        return changed
+
+    def batch(self) -> int:
+        """The next changes; on SQLite signed before the write lock is taken."""
+        rehearsals: dict[int, Rehearsal] = {}
+        if self.index.backend.writers_wait:
+            rehearsals = self.index.read(self._rehearse)
+        return self.index.write(lambda c: self.step(c, rehearsals))
+
+    def _rehearse(self, connection: Connection) -> dict[int, Rehearsal]:
+        backend = self.index.backend
+        keys = backend.pending(connection, self.index.tables, backend.queue_batch)
+        if not keys:
+            return {}
+        found = {}
+        for tables, signer in self.index.all(connection):
+            models.current(connection, tables, signer)
+            if signer.model is not None:
+                found[tables.record.generation] = rehearse(connection, backend, tables, signer, keys)
+        return found
+
+    def step(self, connection: Connection, rehearsals: dict[int, Rehearsal] | None = None) -> int:
+        """Claim a batch, lock its documents, read the truth, write, all in the caller's transaction."""
+        backend = self.index.backend
+        keys = backend.claim(connection, self.index.tables, backend.queue_batch)
+        if keys:
+            # read after the claim: a generation that appears later reads these rows itself
+            for tables, signer in self.index.all(connection):
+                models.current(connection, tables, signer)
+                if signer.model is None:  # nothing is stored yet, and the filling will read it all
+                    continue
+                rehearsal = (rehearsals or {}).get(tables.record.generation) or Rehearsal(signer)
+                refresh(connection, backend, tables, rehearsal, keys)
+        return len(keys)

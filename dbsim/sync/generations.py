@@ -1,0 +1,46 @@
+"""The generations of an index, each with its signer, which keeps the words and the model it has seen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from sqlalchemy import Connection
+
+from dbsim.context import Stage
+from dbsim.hashing.signer import Signer
+from dbsim.tables import catalogue
+from dbsim.tables.index_tables import IndexTables
+
+
+@dataclass
+class Generations(Stage):
+    """`context` is the one that is searched; it follows the catalogue when told to."""
+
+    _signers: dict[tuple[object, ...], Signer] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        return self.context.name
+
+    def look(self) -> catalogue.IndexRecord:
+        """Take the generation that the catalogue names now."""
+        return self.use(self.read(lambda c: catalogue.load(c, self.name)))
+
+    def use(self, record: catalogue.IndexRecord) -> catalogue.IndexRecord:
+        """Take this one as the generation that is searched."""
+        self.context = self.context.of(record, self.signer_of(record))
+        return record
+
+    def all(self, connection: Connection) -> list[tuple[IndexTables, Signer]]:
+        """All of them, the one that is searched first."""
+        found = catalogue.generations(connection, self.name)
+        return [(IndexTables(record), self.signer_of(record)) for record in found]
+
+    def signer_of(self, record: catalogue.IndexRecord) -> Signer:
+        def identity(some: catalogue.IndexRecord) -> tuple[object, ...]:
+            return some.generation, replace(some.options, inline=False), some.secret
+
+        self._signers.setdefault(identity(self.tables.record), self.signer)
+        if identity(record) not in self._signers:
+            self._signers[identity(record)] = record.options.signer(record.secret)
+        return self._signers[identity(record)]

@@ -1,0 +1,93 @@
+"""Before anything is signed: does the table still fit, and are the triggers, views and functions there?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, insert, select
+
+from dbsim.engines.execute import run
+from dbsim.errors import StatementRejected
+from dbsim.lifecycle.create import show
+from dbsim.lifecycle.status import source_problem
+from dbsim.sync.generations import Generations
+from dbsim.tables import catalogue
+
+
+@dataclass
+class Repair:
+    """Each step is safe to repeat and to run from several workers at once."""
+
+    index: Generations
+
+    def idle(self, connection: Connection) -> bool:
+        """Whether a run would find nothing to do: everything is in place, one generation, an empty queue."""
+        found = catalogue.generations(connection, self.index.name)
+        if not found:
+            raise catalogue.unknown(connection, self.index.name)
+        if len(found) > 1 or not found[0].ready or found[0].wanted is not None or self._open_questions(found):
+            return False
+        self.index.use(found[0])
+        self.require_source(connection)
+        tables, backend = self.index.tables, self.index.backend
+        return (
+            tables.record.options.triggers
+            and not backend.missing_triggers(connection, tables)
+            and not backend.missing_surface(connection, tables)
+            and connection.execute(select(*tables.queue.c).limit(1)).first() is None
+        )
+
+    def adopt(self) -> None:
+        """A migration may leave the table's schema open and writes the key's types by hand: ask the database.
+
+        Functions that run under a search path of their own need the one, comparisons with the table the other.
+        """
+        found = self.index.read(lambda c: catalogue.generations(c, self.index.name))
+        if self._open_questions(found):
+            self.index.write(self._adopt)
+            self.index.look()
+
+    def _open_questions(self, found: list[catalogue.IndexRecord]) -> bool:
+        typed = self.index.backend.typed_keys
+        return typed and any(not record.ready or record.options.schema is None for record in found)
+
+    def _adopt(self, connection: Connection) -> None:
+        backend, tables = self.index.backend, self.index.tables
+        found = catalogue.generations(connection, self.index.name, lock=True)
+        options = found[0].options
+        source = backend.describe(connection, options.table, options.schema)
+        stored = backend.describe(connection, tables.signatures.name, None)
+        if source is None or stored is None or [name for name, _ in source.primary_key] != tables.key_names:
+            return
+        if any(record.options.schema != source.schema for record in found):
+            catalogue.set_schema(connection, found, source.schema)
+        if backend.typed_keys and found[0].primary_key != source.primary_key == stored.primary_key:
+            catalogue.set_primary_key(connection, self.index.name, source.primary_key)
+
+    def require_source(self, connection: Connection) -> None:
+        options = self.index.tables.record.options
+        source = self.index.backend.describe(connection, options.table, options.schema)
+        if (problem := source_problem(self.index.backend, self.index.tables, source)) is not None:
+            raise StatementRejected(f"index {options.name!r} cannot follow table {options.table!r}: {problem}")
+
+    def restore_triggers(self) -> list[str]:
+        """Install missing triggers; what happened without them is found by a comparison."""
+        missing = self.index.read(lambda c: self.index.backend.missing_triggers(c, self.index.tables))
+        if missing:
+            self.index.write(self._install)
+        return missing
+
+    def _install(self, connection: Connection) -> None:
+        backend, tables = self.index.backend, self.index.tables
+        backend.alone(connection)
+        if not backend.missing_triggers(connection, tables):  # another worker was quicker
+            return
+        run(connection, backend.create_triggers(tables, connection))
+        connection.execute(insert(tables.queue).values({}))
+
+    def restore_surface(self) -> list[str]:
+        """Create missing views and functions again."""
+        missing = self.index.read(lambda c: self.index.backend.missing_surface(c, self.index.tables))
+        if missing:
+            self.index.write(lambda c: show(c, self.index.backend, self.index.tables))
+        return missing
