@@ -1,127 +1,118 @@
-"""Delete or mark all but one row of each stored group, in one transaction: Ranking → Resolution."""
+"""Act on all but one row of each group of a stored result, in one transaction: Ranking → Resolution.
+
+What is done to the rows is a subclass's: `delete.py`, `mark.py`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sqlalchemy import (
-    Column,
-    Connection,
-    MetaData,
-    Select,
-    Table,
-    and_,
-    case,
-    cast,
-    column,
-    delete,
-    false,
-    func,
-    literal_column,
-    null,
-    select,
-    table,
-    true,
-    tuple_,
-    update,
-)
-from sqlalchemy.types import NullType
+from sqlalchemy import Connection, Select, column, func, literal_column, select, table, tuple_
 
 from dbsim.dedupe.keep import Ranking
 from dbsim.dedupe.store_pairs import Workplace
 from dbsim.engines.execute import run
-from dbsim.errors import DbsimError, IndexBehind, InvalidOption, NoPrimaryKey, UnknownName
-from dbsim.tables import catalogue, group_state
-from dbsim.tables.index_tables import PlainType
+from dbsim.engines.transactions import read, write_enforced
+from dbsim.errors import DbsimError, IndexBehind, NoPrimaryKey, UnknownName
+from dbsim.tables import catalogue, group_results, group_state
 from dbsim.tables.names import raw_sql
 from dbsim.tables.source import Source
 
 PLAN = "dbsim_resolution"  # a temporary table
-Action = Callable[[Connection, Any], None]
 
 
 @dataclass(frozen=True)
 class Resolution:
-    """How many groups have more than one row, and how many rows of them go; `done` is False for a dry run."""
+    """How many groups have more than one row, and how many rows of them go; `done` is False for a dry run.
+
+    By table: rows that go with them (ON DELETE CASCADE), references that become empty (SET NULL or DEFAULT), and rows
+    that forbid it. `other_values` counts rows whose column to mark holds something else.
+    """
 
     groups: int
     removed: int
     done: bool = False
+    cascaded: Mapping[str, int] = field(default_factory=dict)
+    emptied: Mapping[str, int] = field(default_factory=dict)
+    blocked: Mapping[str, int] = field(default_factory=dict)
+    other_values: int = 0
+
+    def same(self, other: Resolution) -> bool:
+        """Whether the same would be done."""
+        return replace(self, done=False) == replace(other, done=False)
+
+    def consequences(self) -> str:
+        """What happens elsewhere, in words; '' for nothing."""
+        said = [f"{count} rows of {name} go with them" for name, count in self.cascaded.items()]
+        said += [f"{count} references of {name} become empty" for name, count in self.emptied.items()]
+        return "; ".join(said)
 
 
 @dataclass(frozen=True)
-class Resolver:
-    """Acts on the stored groups of one index."""
+class Acting:
+    """The frame around an action: what is planned, counted, refused and done in one transaction."""
 
     ranking: Ranking
 
-    def count(self) -> Resolution:
-        """A dry run."""
+    def run(self, expected: Resolution | None, *, even_if_behind: bool, dry_run: bool) -> Resolution:
+        """Nothing if the counts are not as expected."""
 
-        def work(connection: Connection) -> Resolution:
+        def count(connection: Connection) -> Resolution:
+            self.require_table(connection)
             self.ranking.check(connection)
-            return _summary(connection, self.ranking.ranked().subquery("ranked"))
+            plan = self._plan(connection)
+            found = self.counted(connection, plan, _summary(connection, plan))
+            connection.exec_driver_sql(f"DROP TABLE {PLAN}")
+            connection.rollback()
+            return found
 
-        return self.place.read(work)
-
-    def delete(self, expected: Resolution | None = None, *, even_if_behind: bool = False) -> Resolution:
-        """Delete all but one row of each group; nothing if the counts are not as expected."""
-
-        def act(connection: Connection, plan: Any) -> None:
-            source = self.place.tables.source
-            chosen = select(*self.ranking.ranked_keys(plan)).where(plan.c.dbsim_place > 1)
-            connection.execute(delete(source).where(self._key(source).in_(chosen)))
-
-        return self._act(act, expected, even_if_behind)
-
-    def mark(self, name: str, expected: Resolution | None = None, *, even_if_behind: bool = False) -> Resolution:
-        """Set a column instead: true where it is boolean, else the key of the row that stays; cleared for that one."""
-
-        def act(connection: Connection, plan: Any) -> None:
-            stays, goes = self._values(connection, name, plan)
-            own = [Column(key, PlainType(type_)) for key, type_ in self.place.tables.record.primary_key]
-            options = self.place.tables.record.options
-            target = Table(options.table, MetaData(), *own, Column(name, NullType()), schema=options.schema)
-            pairs = zip(self.ranking.ranked_keys(plan), self.ranking.keys(target), strict=True)
-            value = select(case((plan.c.dbsim_place > 1, goes), else_=stays)).where(and_(*(a == b for a, b in pairs)))
-            members = select(*self.ranking.ranked_keys(plan)).where(plan.c.dbsim_rows > 1)
-            statement = update(target).values({name: value.scalar_subquery()})
-            connection.execute(statement.where(self._key(target).in_(members)))
-
-        return self._act(act, expected, even_if_behind)
-
-    @property
-    def place(self) -> Workplace:
-        return self.ranking.place
-
-    def _key(self, selectable: Any) -> Any:
-        keys = self.ranking.keys(selectable)
-        return keys[0] if len(keys) == 1 else tuple_(*keys)
-
-    def _act(self, act: Action, expected: Resolution | None, even_if_behind: bool) -> Resolution:
         def work(connection: Connection) -> Resolution:
-            self._require_table(connection)
+            self.require_table(connection)
             self.ranking.check(connection)
             self._lock(connection)
             if not even_if_behind:
                 self._require_current(connection)
             plan = self._plan(connection)
-            found = _summary(connection, plan)
-            if expected is not None and (found.groups, found.removed) != (expected.groups, expected.removed):
+            found = self.counted(connection, plan, _summary(connection, plan))
+            if expected is not None and not found.same(expected):
                 raise IndexBehind("the groups have changed since they were counted: nothing was done, look again")
-            act(connection, plan)
+            self.refuse(found)
+            self.act(connection, plan)
             connection.exec_driver_sql(f"DROP TABLE {PLAN}")
-            return Resolution(found.groups, found.removed, done=True)
+            return replace(found, done=True)
 
-        return self.place.write(work)
+        context = self.place.context
+        if dry_run:
+            return read(context.engine, context.backend, count)
+        return write_enforced(context.engine, context.backend, work)
+
+    # ── what a subclass says ──
+    def counted(self, connection: Connection, plan: Any, found: Resolution) -> Resolution:
+        """With what would happen beside."""
+        return found
+
+    def refuse(self, found: Resolution) -> None:
+        """Raise if it must not be done."""
+
+    def act(self, connection: Connection, plan: Any) -> None:
+        raise NotImplementedError
+
+    # ── pieces ──
+    @property
+    def place(self) -> Workplace:
+        return self.ranking.place
+
+    def key(self, selectable: Any) -> Any:
+        keys = self.ranking.keys(selectable)
+        return keys[0] if len(keys) == 1 else tuple_(*keys)
 
     def _lock(self, connection: Connection) -> None:
         """What the application changed before is in the queue after this; what it changes later waits."""
         source = self.place.tables.source
-        members = select(*self.ranking.keys(self.place.groups.groups))
-        rows: Select[Any] = select(literal_column("1")).select_from(source).where(self._key(source).in_(members))
+        members = select(*self.ranking.keys(self.ranking.view))
+        rows: Select[Any] = select(literal_column("1")).select_from(source).where(self.key(source).in_(members))
         connection.execute(rows.with_for_update()).close()
 
     def _plan(self, connection: Connection) -> Any:
@@ -138,7 +129,7 @@ class Resolver:
         return table(PLAN, *(column(name) for name in names))
 
     # ── refusals ──
-    def _require_table(self, connection: Connection) -> Source:
+    def require_table(self, connection: Connection) -> Source:
         options = self.place.tables.record.options
         found: Source | None = self.place.backend.describe(connection, options.table, options.schema)
         if found is None:
@@ -164,32 +155,20 @@ class Resolver:
 
     def _behind(self, connection: Connection) -> str:
         tables, groups = self.place.tables, self.place.groups
-        state = group_state.load(connection, groups)
+        result = group_results.find(connection, groups, self.ranking.result)
+        state = None if result is None else group_state.load(connection, groups, result.pairing)
         queued = connection.scalar(select(func.count()).select_from(tables.queue))
-        if not catalogue.load(connection, tables.record.name).ready or not state.paired:
+        if state is None or not catalogue.load(connection, tables.record.name).ready or not state.paired:
             return "the index is not complete"
         if queued:
             return f"{queued} changes of the table are not in the index yet"
-        if group_state.pending(connection, groups) or not state.settled:
+        if group_state.pending(connection, groups, state.id) or not state.settled:
             return "the groups do not reflect the latest changes yet"
         if not tables.record.options.triggers:
             return "an index without triggers cannot tell whether it is behind the table"
         if self.place.backend.missing_triggers(connection, tables):
             return "triggers are missing and changes may have gone unnoticed"
         return ""
-
-    def _values(self, connection: Connection, name: str, plan: Any) -> tuple[Any, Any]:
-        """The column's values for a row that stays and for one that goes."""
-        source = self._require_table(connection)
-        if name not in source.columns:
-            raise UnknownName(f"column of table {source.table!r} named", name, source.columns)
-        if name in (*self.place.tables.key_names, *self.place.tables.record.options.columns):
-            raise InvalidOption(f"column {name!r} is part of the key or of the indexed text: mark another one")
-        if source.columns[name].lower() in ("boolean", "bool"):
-            return false(), true()
-        if len(self.place.tables.key_names) > 1:
-            raise InvalidOption(f"a key of several parts does not fit into column {name!r}: mark a boolean column")
-        return null(), cast(plan.c.dbsim_kept0, PlainType(source.columns[name] or "text"))
 
 
 def _summary(connection: Connection, ranked: Any) -> Resolution:

@@ -18,6 +18,8 @@ from dbsim.hashing.keys import LIMIT_KEYS, MAX_ROWS, Plan, choose_plan, keys_nee
 
 Keys = NDArray[np.int64]
 Model = dict[str, NDArray[Any]]
+Join = tuple[int, int]  # a key column, and the bits of it that two documents must share
+ALL_BITS = -1
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ class Family(ABC):
 
     @property
     def estimated(self) -> bool:
-        """Whether filters estimate its measure for rows found in buckets: what views and stored pairs need."""
+        """Whether filters estimate its measure for rows found in buckets: what the view of pairs needs."""
         return self.measure == "jaccard" and not self.nearest
 
     def settled(self, threshold: float) -> Family:
@@ -82,6 +84,10 @@ class Family(ABC):
     def spread(self, keys: Keys, plan: Plan) -> Keys:
         """documents × plan.keys × width: the keys to look up for stored keys; more than one for Hamming balls."""
         return keys[:, :, None]
+
+    def joins(self, plan: Plan, threshold: float, recall: float) -> list[Join]:
+        """How whole tables are joined: documents that agree in the bits of one of these are candidates."""
+        return [(column, ALL_BITS) for column in range(plan.keys)]
 
     @property
     def radius(self) -> int | None:

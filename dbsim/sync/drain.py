@@ -57,7 +57,9 @@ class Drain:
         backend = self.index.backend
         keys = backend.claim(connection, self.index.tables, backend.queue_batch)
         if keys:
-            # read after the claim: a generation that appears later reads these rows itself
+            backend.lock_keys(connection, self.index.tables, keys)
+            # read after the claim: a generation that appears later reads these rows itself; and under the lock, so
+            # that searches do not go over to another generation, with groups of its own, before this is written
             for tables, signer in self.index.all(connection):
                 models.current(connection, tables, signer)
                 if signer.model is None:  # nothing is stored yet, and the filling will read it all

@@ -17,7 +17,8 @@ BEGIN
         BEGIN
             IF TG_OP = 'TRUNCATE' THEN
                 IF noted THEN
-                    INSERT INTO {noted} SELECT -1, {noted_values} FROM {signatures} AS s WHERE {has_features};
+                    INSERT INTO {noted}
+                    SELECT g.id, -1, {noted_values} FROM {signatures} AS s CROSS JOIN {pairings} AS g WHERE {has_features};
                 END IF;
                 DELETE FROM {signatures};
                 DELETE FROM {quarantine} WHERE index_name = {index_literal};
@@ -34,7 +35,8 @@ BEGIN
                 -- the table is read again: a trigger of the application may have changed the rows in the meantime
                 IF noted THEN
                     INSERT INTO {noted}
-                    SELECT -1, {noted_values} FROM {signatures} AS s JOIN {changed} ON {s_is_k} WHERE {has_features};
+                    SELECT g.id, -1, {noted_values} FROM {signatures} AS s JOIN {changed} ON {s_is_k}
+                    CROSS JOIN {pairings} AS g WHERE {has_features};
                 END IF;
                 DELETE FROM {signatures} AS s USING {changed} WHERE {s_is_k};
                 INSERT INTO {queue} ({key})
@@ -48,7 +50,8 @@ BEGIN
                 ) AS k;
                 IF noted THEN
                     INSERT INTO {noted}
-                    SELECT 1, {noted_values} FROM {signatures} AS s JOIN {changed} ON {s_is_k} WHERE {has_features};
+                    SELECT g.id, 1, {noted_values} FROM {signatures} AS s JOIN {changed} ON {s_is_k}
+                    CROSS JOIN {pairings} AS g WHERE {has_features};
                 END IF;
                 signed := true;
             END IF;

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import psycopg
@@ -37,6 +37,7 @@ from sqlalchemy.exc import DBAPIError
 from dbsim.engines.backend import GONE
 from dbsim.engines.postgresql import install
 from dbsim.engines.postgresql.binary_copy import binary_rows, copied_signatures
+from dbsim.engines.postgresql.references import references
 from dbsim.engines.postgresql.triggers import channel, create_triggers, drop_triggers, events, parts
 from dbsim.errors import DatabaseUnavailable, DbsimError, InvalidOption, StatementRejected
 from dbsim.hashing.bloom import ROUNDING
@@ -45,7 +46,7 @@ from dbsim.resources import sql
 from dbsim.tables import catalogue
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.names import literal, quote
-from dbsim.tables.source import Key, Source, Unindexable
+from dbsim.tables.source import Key, Reference, Source, Unindexable
 
 BPCHAROID, TEXTOID = 1042, 25  # char(n), text
 CONNECTION_FAILED = "08006"  # psycopg gives no code for a connection that broke or was refused
@@ -231,6 +232,12 @@ class PostgreSQL(install.PostgreSQLInstall):
         self._run(connection, "SET TRANSACTION ISOLATION LEVEL READ COMMITTED READ WRITE")
         # a worker that row-level security hides rows from would take them for deleted: raise instead
         self._run(connection, "SET LOCAL row_security = off")
+
+    def enforcing_foreign_keys(self, connection: Connection) -> AbstractContextManager[None]:
+        return nullcontext()  # they always are
+
+    def references(self, connection: Connection, table: str, schema: str | None) -> list[Reference]:
+        return references(connection, quote(schema, table))
 
     def snapshot(self, connection: Connection) -> None:
         self._run(connection, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
