@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
-from dbsim.errors import InvalidOption, suggest
+from dbsim.errors import InvalidOption
 from dbsim.hashing.families.registry import described, family_of
 from dbsim.hashing.family import Family
 from dbsim.hashing.keys import LIMIT_KEYS, LIMIT_ROWS, Plan, bucket_plan
 from dbsim.hashing.signer import FieldPlan, Signer
 from dbsim.hashing.word_signatures import WordSignature
 from dbsim.text.features import Analyser
-from dbsim.text.normalise import PROFILES
+from dbsim.text.normalisers.registry import newest
 
 UNITS = ("words", "characters")
 MOST_WORD_BITS = 1 << 14  # 256 columns of 64 bits; PostgreSQL has room for 1,600 columns
@@ -25,7 +25,8 @@ EPSILON = 1.0  # with a bucket size: rows twice as far as the threshold count as
 class Field:
     """One filter and one share of the score: the joined text of one or more columns.
 
-    unit, size, bits and sample left at None (or 0) are chosen from the table when the index is created.
+    unit, size, bits and sample left at None (or 0), and a normaliser left at "", are chosen from the table when the
+    index is created.
     """
 
     columns: tuple[str, ...]
@@ -46,8 +47,7 @@ class Field:
             raise InvalidOption(f"a column is named twice among {', '.join(self.columns)}: name each column once")
         if not 0 < self.weight < float("inf"):
             raise InvalidOption(f"the weight of {self.name!r} is {self.weight}, but must be a positive number")
-        if self.normaliser not in PROFILES:
-            raise InvalidOption(f"there is no normaliser {self.normaliser!r}{suggest(self.normaliser, PROFILES)}")
+        asked_normaliser(self.normaliser)
         if self.unit is not None and self.unit not in UNITS:
             raise InvalidOption(f"the unit of a feature is one of {', '.join(UNITS)}, not {self.unit!r}")
         if not 0 <= self.size <= 32:
@@ -71,7 +71,7 @@ class Field:
     @property
     def resolved(self) -> bool:
         signature = not self.false_drops or bool(self.word_bits and self.word_marks)
-        return bool(self.unit and self.size and self.bits and self.sample and signature)
+        return bool(self.normaliser and self.unit and self.size and self.bits and self.sample and signature)
 
     def plan(self) -> FieldPlan:
         return FieldPlan(self.analyser(), self.weight, self.bits, self.sample, self.signature)
@@ -82,7 +82,7 @@ class Field:
         return WordSignature(self.word_bits, self.word_marks) if self.word_bits else None
 
     def analyser(self) -> Analyser:
-        return Analyser(normaliser=self.normaliser, unit=self.unit or "words", size=self.size)
+        return Analyser(normaliser=self.normaliser or "text", unit=self.unit or "words", size=self.size)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -231,11 +231,43 @@ class IndexOptions:
         ]
 
 
+def asked_normaliser(name: str | None) -> str:
+    """The name to store for the normaliser a user names, of its newest version; "" while the table is to decide."""
+    try:
+        return newest(name) if name else ""
+    except ValueError as error:
+        raise InvalidOption(str(error)) from error
+
+
 def require_positive(**given: int | None) -> None:
     """None means "not given"; zero was given, and is no number of anything."""
     for name, value in given.items():
         if value is not None and value < 1:
             raise InvalidOption(f"{name} is {value}, but must be 1 or more; leave it out to have it chosen")
+
+
+def field_options(
+    words: int | None,
+    characters: int | None,
+    normaliser: str | None,
+    bits: int | None,
+    false_drops: float | None,
+) -> dict[str, Any]:
+    """What applies to every field, as far as it was given."""
+    require_positive(bits=bits)
+    if words is not None and characters is not None:
+        raise InvalidOption("give words or characters, not both")
+    common: dict[str, Any] = {}
+    if words is not None or characters is not None:
+        unit, size = ("words", words) if words is not None else ("characters", characters or 0)
+        if size < 1:
+            raise InvalidOption(f"{size} {unit} in a row is out of range: use 1 to 32")
+        common |= {"unit": unit, "size": size}
+    if normaliser:
+        common["normaliser"] = asked_normaliser(normaliser)
+    if false_drops is not None:
+        common["false_drops"] = false_drops
+    return common | ({"bits": bits} if bits is not None else {})
 
 
 def describe_columns(found: Sequence[Field]) -> str:
@@ -249,11 +281,12 @@ def fields_from(
     if given:
         if columns:
             raise InvalidOption("give either columns or fields, not both")
-        return tuple(given)
+        return tuple(replace(field, normaliser=asked_normaliser(field.normaliser)) for field in given)
     if isinstance(columns, str):
         columns = [columns]
     if not columns:
         raise InvalidOption("name at least one column")
+    common["normaliser"] = asked_normaliser(common.get("normaliser"))
     if isinstance(columns, Mapping):
         return tuple(Field(columns=(name,), weight=weight, **common) for name, weight in columns.items())
     return (Field(columns=tuple(columns), **common),)

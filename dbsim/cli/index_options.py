@@ -10,6 +10,7 @@ import click
 from dbsim.errors import InvalidOption
 from dbsim.hashing.families.registry import family_names
 from dbsim.options import Field, require_positive
+from dbsim.text.normalisers.registry import normaliser_names
 
 FIELD_OPTIONS = {"words", "characters", "normaliser", "bits"}
 
@@ -69,8 +70,7 @@ def _field_options(options: dict[str, Any]) -> dict[str, Any]:
             if size < 1:
                 raise InvalidOption(f"{size} {unit} in a row is out of range: use 1 to 32")
             found |= {"unit": unit, "size": size}
-    if options.get("normaliser"):
-        found["normaliser"] = options["normaliser"]
+    found["normaliser"] = options.get("normaliser") or ""
     if options.get("bits") is not None:
         found["bits"] = _integer("bits", options["bits"])
         require_positive(bits=found["bits"])
@@ -89,7 +89,7 @@ def _integer(name: str, value: Any) -> int:
 COLUMN = "C[:WEIGHT][:OPTION=VALUE…]"
 COLUMN_HELP = (
     "A text column; repeat it. Without weights the columns are joined to one text, with weights each is "
-    "compared for itself. Options: words=N, characters=N, normaliser=text|german|digits, bits=N."
+    f"compared for itself. Options: words=N, characters=N, normaliser={'|'.join(normaliser_names())}, bits=N."
 )
 
 
@@ -108,7 +108,7 @@ def index_options(*, required: bool) -> Callable[[Callable[..., Any]], Callable[
         click.option("--rows", type=int, help="Rows per key, together with --keys."),
         click.option("--words", type=int, help="Compare runs of so many words."),
         click.option("--characters", type=int, help="Compare runs of so many characters."),
-        click.option("--normaliser", help="text, german (ä→ae) or digits."),
+        click.option("--normaliser", help=f"One of {', '.join(normaliser_names())}.{default('by the texts')}"),
         click.option("--bits", type=int, help="Length of the filters."),
         click.option(
             *("--signature", "--false-drops", "false_drops"),

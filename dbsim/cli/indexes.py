@@ -35,6 +35,9 @@ def create(db: str, name: str, table: str, columns: tuple[str, ...], no_triggers
         f"index {name!r} on {made.table} ({describe_columns(made.fields)}): {made.keys} keys of {made.rows} rows, "
         + ", ".join(f"{field.size} {field.unit} and {field.bits} bits for {field.name}" for field in made.fields)
     )
+    for asked, field in zip(fields, made.fields, strict=True):
+        if field.normaliser != "text" and not asked.normaliser:
+            click.echo(f"many symbols in {field.name}: each counts as a word; `--normaliser text` leaves them out")
     click.echo(f"next: dbsim sync {db} {name}" + (" (once, for the rows that are there)" if made.inline else ""))
 
 
@@ -95,7 +98,7 @@ def sync(db: str, name: str, follow: bool, reconcile: bool, refit: bool) -> None
 def inline(db: str, name: str, off: bool) -> None:
     """PostgreSQL: have the database sign changed rows in the transaction that writes them, with no worker."""
     with progress_bar() as progress:
-        opened(db).index(name).set_inline(not off, progress=progress)
+        opened(db).index(name).inline(not off, progress=progress)
     click.echo(f"index {name!r} is " + ("queued: changes wait for `dbsim sync`" if off else "inline: no worker needed"))
 
 

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection
 
 from dbsim.dedupe.contents import Edges, firsts, incident
+from dbsim.dedupe.kernels.assignment import Scores, assign
 from dbsim.dedupe.kernels.clustering import Graph
 from dbsim.dedupe.kernels.collection import Collection
 from dbsim.dedupe.options import GroupOptions, PairOptions
-from dbsim.dedupe.store_groups import Scores, assign
 from dbsim.dedupe.store_pairs import Workplace
 from dbsim.engines.signature_rows import Numbers
 
@@ -64,7 +64,7 @@ class Regroup:
             return self.place.verifier.scores(fingerprints[x], fingerprints[y], connection)
 
         scores = Scores(exact, estimate, self.place.decision(self.pairs))
-        made = assign(fingerprints, copies, graph, edges.exact, self.options, scores)
+        made = assign(fingerprints, copies, graph, edges.exact, self.options.by, self.options.threshold, scores)
         keys = {first.fingerprint: first.key for first in found}
         return nodes, list(made.rows(generation, keys, slice(None)))
 

@@ -59,7 +59,7 @@ class Group:
     def to_json(self) -> dict[str, Any]:
         members = [{"key": hit.key, "score": hit.score} for hit in self.members]
         return {
-            "group": str(self.id),  # 62 bits: more than a number in JSON holds
+            "group": str(self.id),  # beyond what JavaScript holds exactly
             "representative": self.representative,
             "diameter": self.diameter,
             "smallest": self.smallest,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -12,87 +12,17 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, delete, func, select
 
 from dbsim.dedupe.contents import edge_pages, firsts
+from dbsim.dedupe.kernels.assignment import Assignment, Scores, assign
 from dbsim.dedupe.kernels.buckets import node_type
-from dbsim.dedupe.kernels.clustering import Graph, Known, Scorer, diameters, group
+from dbsim.dedupe.kernels.clustering import Graph
 from dbsim.dedupe.kernels.collection import Collection
-from dbsim.dedupe.kernels.decide import Decision
 from dbsim.dedupe.options import GroupOptions, PairOptions
 from dbsim.dedupe.store_pairs import Workplace
 from dbsim.engines.signature_rows import Numbers
 from dbsim.tables import group_results, group_state
-from dbsim.tables.source import Key
 
 BATCH = 5_000  # contents written in one transaction
 BEING_MADE = " …"  # behind the name of a result whose groups are not complete
-
-
-@dataclass(frozen=True)
-class Assignment:
-    """One entry for each content that belongs to a group; a group is named after its representative's content."""
-
-    fingerprints: Numbers
-    group_ids: Numbers
-    scores: NDArray[np.float64]
-    diameters: NDArray[np.float64]
-    exact: NDArray[np.bool_]  # the scores
-
-    def rows(self, generation: int, keys: dict[int, Key], part: slice) -> Iterator[tuple[Any, ...]]:
-        """For the table; a group whose representative is gone is left out, its change is still to be worked in."""
-        columns = (self.fingerprints, self.group_ids, self.scores, self.diameters, self.exact)
-        for fingerprint, group_id, *values in zip(*(column[part].tolist() for column in columns), strict=True):
-            if group_id in keys:
-                yield (generation, fingerprint, group_id, *values, *keys[group_id])
-
-
-@dataclass(frozen=True)
-class Scores:
-    """Similarities of pairs that have no edge: to the representative, and for the diameter."""
-
-    exact: Scorer
-    estimate: Scorer
-    decision: Decision
-
-    @property
-    def representative(self) -> Scorer:
-        return self.exact if self.known else self.estimate
-
-    @property
-    def known(self) -> bool:
-        """Whether scores without an edge come from the texts."""
-        return self.decision.verify is True or not self.decision.estimated
-
-    @property
-    def diameter(self) -> Scorer:
-        """Of all pairs of a group, so the texts are asked only where there is nothing else."""
-        return self.estimate if self.decision.estimated else self.exact
-
-
-def assign(
-    fingerprints: Numbers,
-    copies: Numbers,
-    graph: Graph,
-    exact: NDArray[np.bool_],
-    options: GroupOptions,
-    scores: Scores,
-) -> Assignment:
-    """Nodes of the graph are contents in the order of their first rows; a content with copies is a group by itself.
-
-    `exact` tells of each edge whether its weight is.
-    """
-    labels = group(graph, options.by, options.threshold)
-    members = np.bincount(labels, minlength=graph.nodes)
-    grouped = np.flatnonzero((members[labels] > 1) | (copies > 1))
-    known = Known(graph)
-    leaders = labels[grouped]
-    certain = Known(replace(graph, weights=exact.astype(np.float64)))
-    elsewhere = np.full(1, float(scores.known))
-    return Assignment(
-        fingerprints[grouped],
-        fingerprints[leaders],
-        known.completed(scores.representative)(leaders, grouped),
-        diameters(labels, known.completed(scores.diameter))[grouped],
-        certain.completed(lambda a, _: np.repeat(elsewhere, len(a)))(leaders, grouped) > 0,
-    )
 
 
 @dataclass
@@ -137,7 +67,7 @@ class Regrouping:
 
         scores = Scores(exact, estimate, self.place.decision(self.pairs))
         fingerprints, copies = collection.fingerprints[content], collection.copies[content]
-        return assign(fingerprints, copies, graph, certain, self.options, scores)
+        return assign(fingerprints, copies, graph, certain, self.options.by, self.options.threshold, scores)
 
     def _graph(self, collection: Collection) -> tuple[Graph, NDArray[np.bool_]]:
         """All stored pairs between contents that are still there, numbered in key order, and which are exact."""

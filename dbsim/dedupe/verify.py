@@ -6,22 +6,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import scipy  # whose parts load when they are first used
 from numpy.typing import NDArray
 from sqlalchemy import Connection
 
 from dbsim.context import Stage
 from dbsim.dedupe.contents import Edges, firsts
+from dbsim.dedupe.kernels.exact import compare
 from dbsim.engines.signature_rows import Numbers
 from dbsim.engines.source_rows import source_rows, texts
 from dbsim.sync import models
 from dbsim.tables.key_conditions import among, chunks, key_columns
 from dbsim.tables.source import Key
-from dbsim.text.features import Features
 
 FEWEST, MOST = 64, 1000  # pairs whose texts are read and compared at once
 CHARACTERS = 4_000_000  # of them, about: the next set is smaller or larger
-MATRIX = 250  # pairs at once where a family compares all with all
 
 
 @dataclass
@@ -48,7 +46,7 @@ class Verifier(Stage):
             else:
                 columns = self._texts(connection, wanted)
             half = len(places) // 2
-            result[part] = self._compare(columns, places[:half], places[half:])
+            result[part] = compare(self.signer, columns, places[:half], places[half:])
             start += size
             length = sum(sum(map(len, column)) for column in columns)
             size = size * 2 if length < CHARACTERS / 2 else size // 2 if length > CHARACTERS else size
@@ -73,42 +71,3 @@ class Verifier(Stage):
             )
             for batch in texts(connection, self.backend, self.tables, query, stream=False):
                 yield from zip(batch.keys, zip(*batch.columns, strict=True), strict=True)
-
-    def _compare(self, columns: list[list[str]], a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.float64]:
-        if self.signer.family.measure != "jaccard":
-            return self._measure(columns, a, b)
-        total, weight = np.zeros(len(a)), np.zeros(len(a))
-        for number, (field, column) in enumerate(zip(self.signer.fields, columns, strict=True)):
-            features = self.signer.features(number, column)
-            value, present = jaccard(features, a, b)
-            if len(columns) == 1:
-                return value
-            total += np.where(present, field.weight * value, 0.0)
-            weight += np.where(present, field.weight, 0.0)
-        return np.divide(total, weight, out=np.zeros(len(a)), where=weight > 0)
-
-    def _measure(self, columns: list[list[str]], a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Another measure, which families compute of all texts with all: of a few at a time."""
-        result = np.zeros(len(a))
-        for start in range(0, len(a), MATRIX):
-            part = slice(start, start + MATRIX)
-            (left, x), (right, y) = (np.unique(side[part], return_inverse=True) for side in (a, b))
-            some = [[[column[number] for number in side.tolist()] for column in columns] for side in (left, right)]
-            result[part] = self.signer.similarity(*some)[x, y]
-        return result
-
-
-def jaccard(
-    features: Features, a: NDArray[np.int64], b: NDArray[np.int64]
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """(similarity of the feature sets, whether both have any) of each pair of documents."""
-    _, columns = np.unique(features.hashes, return_inverse=True)
-    width = int(columns.max(initial=0)) + 1
-    entries = np.unique(features.documents * width + columns)
-    rows = np.concatenate(([0], np.cumsum(np.bincount(entries // width, minlength=len(features)))))
-    matrix = scipy.sparse.csr_array((np.ones(len(entries)), entries % width, rows), shape=(len(features), width))
-    sizes = np.diff(rows)
-    common = np.asarray((matrix[a] * matrix[b]).sum(axis=1)).reshape(-1)
-    union = sizes[a] + sizes[b] - common
-    present = (sizes[a] > 0) & (sizes[b] > 0)
-    return np.divide(common, union, out=np.zeros(len(a)), where=union > 0), present

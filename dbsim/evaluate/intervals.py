@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+import scipy  # whose parts load when they are first used
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 CONFIDENCE = 0.95
 
@@ -34,7 +34,7 @@ def share(hits: float, cases: float, confidence: float = CONFIDENCE) -> Interval
     """Wilson's interval of hits among independent cases: inside 0 and 1, and right for few cases too."""
     if not cases:
         return NOTHING
-    z = float(ndtri(0.5 + confidence / 2))
+    z = float(scipy.special.ndtri(0.5 + confidence / 2))
     value = hits / cases
     spread = 1 + z * z / cases
     middle = (value + z * z / (2 * cases)) / spread
@@ -64,7 +64,7 @@ def clustered_share(hits: NDArray[np.int64], cases: NDArray[np.int64], confidenc
 
 def quotient(top: Interval, top_cases: int, bottom: Interval, bottom_cases: int) -> Interval:
     """Of two independent shares, on the scale of logarithms; a share of 0 leaves it open."""
-    z = float(ndtri(0.5 + CONFIDENCE / 2))
+    z = float(scipy.special.ndtri(0.5 + CONFIDENCE / 2))
     if not top.value > 0 or not bottom.value > 0:
         return Interval(math.nan, 0.0, math.inf)
     variance = (1 - top.value) / (top_cases * top.value) + (1 - bottom.value) / (bottom_cases * bottom.value)
@@ -79,5 +79,5 @@ def mean(values: NDArray[np.float64], confidence: float = CONFIDENCE) -> Interva
         return Interval(math.nan, -math.inf, math.inf)
     value = float(values.mean())
     error = float(values.std(ddof=1)) / math.sqrt(len(values)) if len(values) > 1 else math.inf
-    width = float(ndtri(0.5 + confidence / 2)) * error
+    width = float(scipy.special.ndtri(0.5 + confidence / 2)) * error
     return Interval(value, value - width, value + width)

@@ -166,7 +166,9 @@ def complete(options: IndexOptions, primary_key: PrimaryKey) -> IndexOptions:
         missing += [f"{name} of {field.name}" for name in names if not getattr(field, name)]
     if missing:
         raise _incomplete(options, missing)
-    fields = tuple(replace(field, sample=field.sample or 1) for field in options.fields)
+    fields = tuple(
+        replace(field, sample=field.sample or 1, normaliser=field.normaliser or "text") for field in options.fields
+    )
     return replace(options, fields=fields).with_plan()
 
 

@@ -12,7 +12,7 @@ from dbsim.context import DatabaseContext
 from dbsim.errors import DbsimError, StatementRejected
 from dbsim.search.searcher import SearchEngine
 from dbsim.tables import catalogue
-from dbsim.text.normalise import UNICODE_VERSION
+from dbsim.text.normalisers.unicode_table import UNICODE_VERSION
 
 Result = TypeVar("Result")
 FRESH = 2.0  # seconds after which the catalogue is looked at again; an old generation is kept in step much longer

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dbsim.text.arithmetic import Hashes, combine_runs
 from dbsim.text.characters import FILLER
-from dbsim.text.normalise import fold
+from dbsim.text.normalisers.registry import normaliser_of
 from dbsim.text.tokens import TokenHasher, Tokens, offsets_of
 
 PIECE = 1 << 18  # tokens combined at once
@@ -60,7 +60,7 @@ class Analyser:
     size: int = 3
 
     def fold(self, texts: Sequence[str]) -> list[bytes]:
-        return [fold(text, self.normaliser) for text in texts]
+        return list(map(normaliser_of(self.normaliser).fold, texts))
 
     def tokens(self, texts: Sequence[str], hasher: TokenHasher) -> Tokens:
         return self.folded_tokens(self.fold(texts), hasher)
@@ -75,7 +75,7 @@ class Analyser:
 
     def shingles(self, text: str) -> list[str]:
         """The shingles as text, each once, in text order: what `features` hashes, for people to read."""
-        words = fold(text, self.normaliser).decode().split()
+        words = normaliser_of(self.normaliser).fold(text).decode().split()
         if self.unit == "words":
             tokens, gap = words, " "
         else:

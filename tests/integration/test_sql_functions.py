@@ -21,6 +21,7 @@ import dbsim
 from dbsim.errors import InvalidOption
 from dbsim.options import Field
 from dbsim.text.normalise import normalise
+from dbsim.text.normalisers.registry import normaliser_names
 from tests.conftest import SECRET
 from tests.integration.sql_helpers import indexed, make_people, make_table, plain
 
@@ -30,6 +31,8 @@ FIELDS = {
     "words": [Field(columns=("body",), unit="words", size=3, bits=256)],
     "single": [Field(columns=("body",), unit="words", size=1, bits=64, sample=4)],
     "letters": [Field(columns=("body",), unit="characters", size=2, bits=128, normaliser="german")],
+    "symbols": [Field(columns=("body",), unit="words", size=2, bits=128, normaliser="symbols")],
+    "symbol_letters": [Field(columns=("body",), unit="characters", size=3, bits=128, normaliser="symbols")],
     "mixed": [
         Field(columns=("body",), unit="words", size=2, bits=1024, sample=2, weight=0.3, normaliser="german"),
         Field(columns=("title",), unit="characters", size=3, bits=64, weight=0.5),
@@ -133,7 +136,7 @@ def test_every_code_point(signing: dbsim.Database) -> None:
     step = 500 if TEXTS > 300 else 50_000  # in CI the first 500 of each 50,000, beside the first 13,000
     starts = sorted({*range(0, 13_000, 500), *range(0, len(points), step)})
     texts = ["".join(f"a{chr(point)}B" for point in points[start : start + 500]) for start in starts]
-    for profile in ("text", "german", "digits"):
+    for profile in normaliser_names():
         with signing.engine.connect() as connection:
             found = connection.exec_driver_sql(
                 "SELECT dbsim_normalise(t, %s) FROM unnest(%s::text[]) WITH ORDINALITY AS x (t, n) ORDER BY n",
@@ -165,6 +168,7 @@ SENTENCES = [
     "東京タワーの高さは333メートル",
     "ŠŽšž Œuvre Ÿ",
     "plain ASCII only, 1980-05-01",
+    r"C:\dir + §5 ~ `a` ± ÷ {x} _y_ \342 ¬ «z»",
     "",
 ]
 

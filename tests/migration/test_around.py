@@ -209,7 +209,7 @@ def two(articles: dbsim.Database) -> Callable[[str], None]:
     def migrate(name: str) -> None:
         with articles.engine.begin() as connection:
             op = operations(connection)
-            dbsim.migrate.upgrade(op, to="0002")
+            dbsim.migrate.upgrade(op, to="0003")
             options = IndexOptions(name=name, table="articles", fields=(FIELD,))
             dbsim.migrate.create_index(op, options, primary_key={"id": "INTEGER"})
 

@@ -49,7 +49,7 @@ def install(url: str, door: str) -> None:
     elif door == "op":
         engine = sa.create_engine(driver(url))
         with engine.begin() as connection:
-            dbsim.migrate.upgrade(operations(connection), to="0002")
+            dbsim.migrate.upgrade(operations(connection), to="0003")
         engine.dispose()
     elif door == "sql":
         apply_script(url, dbsim.migrate.sql(kind))
@@ -76,7 +76,7 @@ def test_every_door_gives_the_same(opened: dbsim.Database, url: str, door: str) 
     assert dump(url) == empty
     install(url, door)
     assert dump(url) == fresh
-    apply_script(url, dbsim.migrate.sql(make_url(url).get_backend_name(), since="0002", to="base"))
+    apply_script(url, dbsim.migrate.sql(make_url(url).get_backend_name(), since="0003", to="base"))
     assert dump(url) == empty
 
 
@@ -96,7 +96,7 @@ def test_a_migration_makes_the_index_that_create_makes(opened: dbsim.Database, u
 # ── versions ──
 @pytest.fixture
 def future(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A version 0003 that adds a column, as a later dbsim will have."""
+    """A version 0004 that adds a column, as a later dbsim will have."""
 
     def upgrade(op: Operations) -> None:
         op.add_column("dbsim_document", sa.Column("lang", sa.Text))
@@ -104,36 +104,36 @@ def future(monkeypatch: pytest.MonkeyPatch) -> None:
     def downgrade(op: Operations) -> None:
         op.drop_column("dbsim_document", "lang")
 
-    monkeypatch.setitem(versions.VERSIONS, "0003", SimpleNamespace(upgrade=upgrade, downgrade=downgrade))  # type: ignore[arg-type]
+    monkeypatch.setitem(versions.VERSIONS, "0004", SimpleNamespace(upgrade=upgrade, downgrade=downgrade))  # type: ignore[arg-type]
 
 
 def test_from_one_version_to_the_next_and_back(opened: dbsim.Database, url: str, future: None) -> None:
     kind = make_url(url).get_backend_name()
-    assert opened.upgrade("0002") == "0002"
+    assert opened.upgrade("0003") == "0003"
     first = dump(url)
-    assert opened.upgrade() == "0003"
+    assert opened.upgrade() == "0004"
     second = dump(url)
     assert second != first
-    opened.downgrade("0002")
+    opened.downgrade("0003")
     assert dump(url) == first
-    apply_script(url, dbsim.migrate.sql(kind, since="0002", to="0003"))
+    apply_script(url, dbsim.migrate.sql(kind, since="0003", to="0004"))
     assert dump(url) == second
-    apply_script(url, dbsim.migrate.sql(kind, since="0003", to="0002"))
+    apply_script(url, dbsim.migrate.sql(kind, since="0004", to="0003"))
     assert dump(url) == first
     with opened.engine.begin() as connection:
-        dbsim.migrate.upgrade(operations(connection), to="0002")  # nothing to do
-        dbsim.migrate.upgrade(operations(connection), to="0003")
+        dbsim.migrate.upgrade(operations(connection), to="0003")  # nothing to do
+        dbsim.migrate.upgrade(operations(connection), to="0004")
     assert dump(url) == second
 
 
 def test_the_error_contains_the_migration(opened: dbsim.Database, url: str, future: None) -> None:
-    with pytest.raises(SchemaOutdated, match='upgrade\\(op, to="0003", since="base"\\)'):
+    with pytest.raises(SchemaOutdated, match='upgrade\\(op, to="0004", since="base"\\)'):
         dbsim.migrate.check(opened.engine)
-    opened.upgrade("0002")
+    opened.upgrade("0003")
     with pytest.raises(SchemaOutdated) as caught:
         dbsim.migrate.check(opened.engine)
     pasted = str(caught.value).split("migration:\n")[1]
-    assert 'downgrade(op, to="0002", since="0003")' in pasted
+    assert 'downgrade(op, to="0003", since="0004")' in pasted
     names: dict[str, object] = {}
     with opened.engine.begin() as connection:
         names["op"] = operations(connection)
@@ -153,7 +153,7 @@ def test_a_newer_database_is_left_alone(opened: dbsim.Database) -> None:
     opened.upgrade()
     with opened.engine.begin() as connection:
         connection.execute(text("UPDATE dbsim_version SET version_num = '0007'"))
-        dbsim.migrate.upgrade(operations(connection), to="0002")
+        dbsim.migrate.upgrade(operations(connection), to="0003")
     with pytest.raises(SchemaOutdated, match="newer than this dbsim"):
         dbsim.migrate.check(opened.engine)
     with pytest.raises(SchemaOutdated, match="install the dbsim that made them"):

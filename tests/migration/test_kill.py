@@ -99,7 +99,7 @@ def test_twenty_installs_at_once(url: str) -> None:
     def work() -> None:
         time.sleep(max(begin - time.time(), 0))
         database = dbsim.open(url, create=True)
-        assert database.upgrade() == "0002"
+        assert database.upgrade() == "0003"
 
     ends = [in_process(work) for _ in range(DEPLOYS)]
     assert [end() for end in ends] == [0] * DEPLOYS

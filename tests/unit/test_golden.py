@@ -53,6 +53,8 @@ TEXTS = [
     " ".join(f"w{number * number % 10007}" for number in range(5000)),
     "x" * 3000,
 ]
+SYMBOLS = [*TEXTS, r"for (i = 0; i < n; i++) { C:\dir[i] += a_b * 'x' ≠ C++; }", "a+b", "a-b"]
+
 
 WORDS = Field(columns=("body",), unit="words", size=3, bits=256, sample=1)
 CHARACTERS = Field(columns=("name",), unit="characters", size=3, bits=256, sample=1)
@@ -65,6 +67,10 @@ INDEXES = {
         Field(columns=("name",), weight=0.3, unit="characters", size=2, bits=64, sample=1),
         Field(columns=("body",), weight=0.7, unit="words", size=2, bits=256, sample=1),
     ),
+    "symbols": (Field(columns=("body",), normaliser="symbols", unit="words", size=2, bits=256, sample=1),),
+    "symbol characters": (
+        Field(columns=("body",), normaliser="symbols", unit="characters", size=2, bits=64, sample=1),
+    ),
 }
 
 
@@ -73,13 +79,18 @@ def vectors() -> dict[str, Any]:
     found: dict[str, Any] = {"secret": SECRET.hex(), "texts": TEXTS, "indexes": {}}
     for name, fields in INDEXES.items():
         options = IndexOptions(name="golden", table="texts", fields=fields, threshold=0.7, recall=0.95).with_plan()
-        columns = [TEXTS[shift:] + TEXTS[:shift] for shift in range(len(fields))]
+        texts = texts_of(name)
+        columns = [texts[shift:] + texts[:shift] for shift in range(len(fields))]
         rows = options.signer(SECRET).sign(columns).as_tuples()
         found["indexes"][name] = {
             "options": json.loads(options.to_json()),
             "signatures": [describe(row, options.keys) for row in rows],
         }
     return found
+
+
+def texts_of(index: str) -> list[str]:
+    return SYMBOLS if index.startswith("symbol") else TEXTS
 
 
 def describe(row: tuple[int | bytes | None, ...], keys: int) -> dict[str, Any]:
@@ -113,7 +124,7 @@ def test_signatures_are_those_of_the_file() -> None:
     found = vectors()["indexes"]
     for name, index in stored()["indexes"].items():
         assert found[name]["options"] == index["options"]
-        for text, expected, row in zip(TEXTS, index["signatures"], found[name]["signatures"], strict=True):
+        for text, expected, row in zip(texts_of(name), index["signatures"], found[name]["signatures"], strict=True):
             assert row == expected, (name, text[:60])
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from dbsim.errors import InvalidOption
 from dbsim.hashing.keys import LIMIT_KEYS, Plan
 from dbsim.options import UNITS, Field, IndexOptions, describe_columns, fields_from
-from dbsim.text.normalise import PROFILES
+from dbsim.text.normalisers.registry import normaliser_names
 
 names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12)
 powers = st.integers(6, 16).map(lambda exponent: 1 << exponent)
@@ -23,7 +23,7 @@ fields = st.builds(
     Field,
     columns=st.lists(names, min_size=1, max_size=3).map(tuple),
     weight=st.floats(1e-6, 1e6),
-    normaliser=st.sampled_from(PROFILES),
+    normaliser=st.sampled_from(normaliser_names()),
     unit=st.none() | st.sampled_from(UNITS),
     size=st.integers(0, 32),
     bits=st.just(0) | powers,
@@ -92,7 +92,7 @@ def test_json_keeps_other_scripts_readable() -> None:
         ({"weight": float("inf")}, "the weight of 'body' is inf, but must be a positive number"),
         ({"weight": float("nan")}, "the weight of 'body' is nan, but must be a positive number"),
         ({"normaliser": "germn"}, "there is no normaliser 'germn'; did you mean 'german'?"),
-        ({"normaliser": "xyz"}, "there is no normaliser 'xyz'; there is 'digits', 'german', 'text'"),
+        ({"normaliser": "xyz"}, "there is no normaliser 'xyz'; there is text, german, digits, symbols"),
         ({"unit": "word"}, "the unit of a feature is one of words, characters, not 'word'"),
         ({"size": -1}, "-1 words in a row is out of range: use 1 to 32"),
         ({"size": 33}, "33 words in a row is out of range: use 1 to 32"),
@@ -158,7 +158,7 @@ def test_the_plan_follows_or_is_given() -> None:
 
 def test_a_field_is_resolved_when_nothing_is_open() -> None:
     assert BODY.resolved
-    for missing in ({"unit": None}, {"size": 0}, {"bits": 0}, {"sample": 0}):
+    for missing in ({"normaliser": ""}, {"unit": None}, {"size": 0}, {"bits": 0}, {"sample": 0}):
         assert not replace(BODY, **missing).resolved
 
 
@@ -177,8 +177,10 @@ def test_the_signer_follows_the_options() -> None:
 
 
 def test_fields_from_columns() -> None:
-    assert fields_from("body", None) == (Field(columns=("body",)),)
-    assert fields_from(["title", "body"], None, bits=256) == (Field(columns=("title", "body"), bits=256),)
+    assert fields_from("body", None) == (Field(columns=("body",), normaliser=""),)
+    assert fields_from(["title", "body"], None, bits=256, normaliser="text") == (
+        Field(columns=("title", "body"), bits=256),
+    )
     weighted = fields_from({"title": 0.3, "body": 0.7}, None, normaliser="german")
     assert weighted == (
         Field(columns=("title",), weight=0.3, normaliser="german"),

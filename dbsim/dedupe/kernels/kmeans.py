@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy  # whose parts load when they are first used
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 Labels = NDArray[np.int64]
 Matrix = NDArray[np.float64]
@@ -23,7 +23,7 @@ class Means:
     error: float
 
 
-def kmeans(matrix: csr_array, count: int, *, seed: int = 0, restarts: int = RESTARTS) -> Means:
+def kmeans(matrix: scipy.sparse.csr_array, count: int, *, seed: int = 0, restarts: int = RESTARTS) -> Means:
     """The best of some starts; the same seed gives the same clusters."""
     if not 1 <= count <= matrix.shape[0]:
         raise ValueError(f"{count} clusters of {matrix.shape[0]} documents are not possible")
@@ -31,12 +31,12 @@ def kmeans(matrix: csr_array, count: int, *, seed: int = 0, restarts: int = REST
     return min((_run(matrix, count, rng) for _ in range(restarts)), key=lambda means: means.error)
 
 
-def assign(matrix: csr_array, centroids: Matrix) -> Labels:
+def assign(matrix: scipy.sparse.csr_array, centroids: Matrix) -> Labels:
     """The nearest centroid of each document, the first of equally near ones."""
     return np.asarray(_distances(matrix, centroids).argmin(axis=1), np.int64)
 
 
-def _run(matrix: csr_array, count: int, rng: np.random.Generator) -> Means:
+def _run(matrix: scipy.sparse.csr_array, count: int, rng: np.random.Generator) -> Means:
     centroids = _start(matrix, count, rng)
     labels = np.full(matrix.shape[0], -1, np.int64)
     for _ in range(ROUNDS):
@@ -51,7 +51,7 @@ def _run(matrix: csr_array, count: int, rng: np.random.Generator) -> Means:
     return Means(labels, centroids, error)
 
 
-def _start(matrix: csr_array, count: int, rng: np.random.Generator) -> Matrix:
+def _start(matrix: scipy.sparse.csr_array, count: int, rng: np.random.Generator) -> Matrix:
     """Documents far from one another (k-means++): each is drawn with its squared distance to those chosen."""
     chosen = [int(rng.integers(matrix.shape[0]))]
     nearest = _distances(matrix, matrix[chosen].toarray())[:, 0]
@@ -66,14 +66,16 @@ def _start(matrix: csr_array, count: int, rng: np.random.Generator) -> Matrix:
     return np.asarray(matrix[chosen].toarray())
 
 
-def _distances(matrix: csr_array, centroids: Matrix) -> Matrix:
+def _distances(matrix: scipy.sparse.csr_array, centroids: Matrix) -> Matrix:
     """documents × centroids: squared."""
     own = np.asarray(matrix.power(2).sum(axis=1)).reshape(-1, 1)
     return np.asarray(own - 2.0 * (matrix @ centroids.T) + (centroids**2).sum(axis=1)[None, :])
 
 
-def _means(matrix: csr_array, labels: Labels, count: int) -> Matrix:
-    members = csr_array((np.ones(len(labels)), (labels, np.arange(len(labels)))), shape=(count, len(labels)))
+def _means(matrix: scipy.sparse.csr_array, labels: Labels, count: int) -> Matrix:
+    members = scipy.sparse.csr_array(
+        (np.ones(len(labels)), (labels, np.arange(len(labels)))), shape=(count, len(labels))
+    )
     sizes = np.bincount(labels, minlength=count)
     return np.asarray((members @ matrix).toarray() / np.maximum(sizes, 1)[:, None])
 

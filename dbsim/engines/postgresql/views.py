@@ -6,22 +6,28 @@ run with the caller's rights, except the one that needs the secret. Neither depe
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from sqlalchemy import literal_column
+from sqlalchemy import ColumnElement, literal_column
 from sqlalchemy.dialects.postgresql.base import PGDialect
 
+from dbsim.engines.evidence import Comparing, between
 from dbsim.engines.views import BUCKETS, PAIRS, STATUS, Surface, joined_text, union
 from dbsim.hashing.families.registry import family_of
+from dbsim.hashing.records.evidence import UNIT
+from dbsim.hashing.records.learning import Learned
+from dbsim.hashing.records.probability import COEFFICIENTS, MOST_BITS
 from dbsim.options import Field
 from dbsim.resources import filled, sql, sql_names
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.names import dollar_quoted, dollar_tag, identifier, literal, quote
 from dbsim.tables.versions import v0002
 from dbsim.text.arithmetic import MIX_1, MIX_2
+from dbsim.text.normalisers.registry import NORMALISERS, full_name, stored_names
 
 DIALECT = PGDialect(paramstyle="named")  # type: ignore[no-untyped-call]
 MAX_CANDIDATES = 1000  # as dbsim.search.searcher
@@ -29,23 +35,45 @@ MOST_POSITIONS = 2048  # the donor orders of a MinHash are a table of positions 
 OBJECTS = ("sign", "near", "search", "similar", "explain", "grant")  # in this order; dropped with the view
 FUNCTIONS = ("sees", *OBJECTS)
 VIEWS = ("signatures", PAIRS, BUCKETS)
-GRANTED = ("fold", "code_point", "letter", "letters", "normalise", "shingles", "among")
+GRANTED = (
+    *("fold", "mapped", "lowered", "code_point", "letter", "letters", "normalise", "shingles", "among"),
+    "probability",
+)
+FOLDERS = ("shared", "normalisers", "families")  # of functions that all indexes use, in this order
 FIELD_TYPE = "shared/field_type"  # which the functions take
 
 
 def shared_statements(home: str) -> list[str]:
-    """The type and the functions that all indexes use, and every family that can sign in SQL."""
-    rest = [name for name in sql_names("postgresql", "shared") if name != FIELD_TYPE]
-    names = {"home": home, "mix_1": int(MIX_1), "mix_2": int(MIX_2)}
-    return [
-        filled(sql("postgresql", name), names) for name in (FIELD_TYPE, *rest, *sql_names("postgresql", "families"))
-    ]
+    """The type and the functions that all indexes use: every normaliser and every family that can sign in SQL."""
+    names = {"home": home, "mix_1": int(MIX_1), "mix_2": int(MIX_2), "folds": _folds()} | _probability_names()
+    order = sorted(_shared_files(), key=lambda name: name != FIELD_TYPE)
+    texts = (filled(sql("postgresql", name), names) for name in order)
+    # one at a time: asyncpg prepares everything, and what is prepared is one statement
+    return [statement for text in texts for statement in re.split(r";\n(?=CREATE )", text)]
+
+
+def _shared_files() -> list[str]:
+    return [name for folder in FOLDERS for name in sql_names("postgresql", folder)]
+
+
+def _folds() -> str:
+    """A branch for every normaliser that has a twin in SQL, by the name that indexes store."""
+    return " ".join(
+        f"WHEN {', '.join(map(literal, stored_names(full)))} THEN RETURN {function}(given);"
+        for full in NORMALISERS
+        if (function := normaliser_function(full))
+    )
+
+
+def _probability_names() -> dict[str, object]:
+    coefficients = ", ".join(map(repr, reversed(COEFFICIENTS)))
+    return {"coefficients": f"ARRAY[{coefficients}]::float8[]", "unit": UNIT, "most_evidence": MOST_BITS * UNIT}
 
 
 def shared_functions() -> list[str]:
     """Their names, to keep them from PUBLIC and to drop them."""
     found = []
-    for name in (*sql_names("postgresql", "shared"), *sql_names("postgresql", "families")):
+    for name in _shared_files():
         text = sql("postgresql", name)
         found += [part.split("(")[0] for part in text.split("CREATE OR REPLACE FUNCTION ")[1:]]
     return found
@@ -59,6 +87,14 @@ def family_function(family: str) -> str | None:
     return f"dbsim_{base.replace('@', '_').replace('-', '_')}_keys"
 
 
+def normaliser_function(stored: str) -> str | None:
+    """The function that folds a text in SQL as this normaliser does; None when it has no file."""
+    full = full_name(stored)
+    if f"normalisers/{full}" not in sql_names("postgresql", "normalisers"):
+        return None
+    return f"dbsim_fold_{full.replace('@', '_').replace('-', '_')}"
+
+
 def why_not_in_sql(tables: IndexTables, encoding: str) -> str | None:
     """Why this index cannot be signed in SQL, or None."""
     options = tables.record.options
@@ -66,6 +102,9 @@ def why_not_in_sql(tables: IndexTables, encoding: str) -> str | None:
         return f"family {options.family!r} has no SQL functions"
     if options.family == "minhash@1" and options.plan.positions > MOST_POSITIONS:
         return f"{options.rows} rows times {options.keys} keys are more than {MOST_POSITIONS}"
+    for field in options.fields:
+        if normaliser_function(field.normaliser) is None:
+            return f"normaliser {field.normaliser!r} has no SQL function"
     if encoding == "SQL_ASCII":
         return "in a database of encoding SQL_ASCII the server cannot tell characters from bytes"
     return None
@@ -77,7 +116,8 @@ class PostgreSQLSurface:
 
     tables: IndexTables
     home: str
-    jaccard_of: Any  # Backend.jaccard
+    comparing: Comparing  # the backend
+    learned: Learned | None = None  # of records of persons
 
     @cached_property
     def surface(self) -> Surface:
@@ -168,8 +208,8 @@ class PostgreSQLSurface:
         counts = [(quote(name), n) for name, n in zip(names.counts, numbers, strict=True)]
         several = len(options.fields) > 1
         return {
-            "score": surface.score(self._jaccard, _double),
-            "score_of_question": surface.score(self._jaccard, _double, "candidates", "dbsim_question"),
+            "score": self._score("a", "b"),
+            "score_of_question": self._score("candidates", "dbsim_question"),
             "score_name": quote(names.score),
             **self._parameters(),
             "max_candidates": MAX_CANDIDATES,
@@ -191,6 +231,11 @@ class PostgreSQLSurface:
             "assign_bits": " ".join(f"result.{name} := fields[{n}].bits::bit({size});" for name, n, size in bits),
             "field_values": ", ".join(self._field_value(n - 1) for n in numbers),
         }
+
+    def _score(self, a: str, b: str) -> str:
+        if not self.tables.names.rarities:
+            return self.surface.score(self._jaccard, _double, a, b)
+        return _text(between(self.comparing, self.tables, self.learned, a, b))
 
     def _parameters(self) -> dict[str, str]:
         """Names of arguments and variables, moved out of the way of the result's columns."""
@@ -233,7 +278,8 @@ class PostgreSQLSurface:
     def _grants(self, names: dict[str, Any]) -> dict[str, str]:
         views = [names["signatures_view"], names["pairs_view"], names["buckets_view"], STATUS, "dbsim_unicode"]
         own = [self.function(name) for name in FUNCTIONS if name != "grant"]
-        functions = [*own, *(f"{self.home}.dbsim_{name}" for name in GRANTED)]
+        folding = filter(None, map(normaliser_function, NORMALISERS))
+        functions = [*own, *(f"{self.home}.{name}" for name in (*(f"dbsim_{name}" for name in GRANTED), *folding))]
         return {
             "grant_views": literal(f"GRANT SELECT ON {', '.join(views)} TO "),
             "grant_functions": literal(f"GRANT EXECUTE ON FUNCTION {', '.join(functions)} TO "),
@@ -247,8 +293,13 @@ class PostgreSQLSurface:
     def _jaccard(self, field: Field, number: int, a: str, b: str) -> str:
         bits = quote(self.tables.names.bits[number])
         arguments = (f"{a}.{bits}", self.surface.count(number, a), f"{b}.{bits}", self.surface.count(number, b))
-        value = self.jaccard_of(*(literal_column(text) for text in arguments), field.bits)
-        return str(value.compile(dialect=DIALECT, compile_kwargs={"literal_binds": True}))
+        columns: list[ColumnElement[Any]] = [literal_column(text) for text in arguments]
+        value = self.comparing.jaccard(columns[0], columns[1], columns[2], columns[3], field.bits)
+        return _text(value)
+
+
+def _text(value: ColumnElement[Any]) -> str:
+    return str(value.compile(dialect=DIALECT, compile_kwargs={"literal_binds": True}))
 
 
 def drop_statements(name: str) -> list[str]:

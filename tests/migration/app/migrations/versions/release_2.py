@@ -10,7 +10,7 @@ down_revision = "release_1"
 
 
 def upgrade() -> None:
-    dbsim.migrate.upgrade(op, to="0002")
+    dbsim.migrate.upgrade(op, to="0003")
     dbsim.migrate.create_index(
         op,
         IndexOptions(
