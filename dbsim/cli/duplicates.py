@@ -22,9 +22,9 @@ from dbsim.cli.common import (
     progress_bar,
     verify_option,
 )
-from dbsim.dedupe.keep import CHOICES
+from dbsim.dedupe.acting.keep import CHOICES
+from dbsim.dedupe.acting.resolve import Resolution
 from dbsim.dedupe.kernels.clustering import METHODS
-from dbsim.dedupe.resolve import Resolution
 from dbsim.dedupe.results import COPIES, FULL_LIST, Duplicates
 from dbsim.errors import InvalidOption
 from dbsim.index import Index

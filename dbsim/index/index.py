@@ -9,14 +9,14 @@ from typing import Any
 from sqlalchemy import Connection, Subquery
 
 from dbsim.context import DatabaseContext
+from dbsim.dedupe.acting.delete import Deletion
+from dbsim.dedupe.acting.keep import Ranking
+from dbsim.dedupe.acting.mark import Marking
+from dbsim.dedupe.acting.resolve import Resolution
 from dbsim.dedupe.answers import below_threshold, grouped, listed
 from dbsim.dedupe.decisions import Book, Decision
-from dbsim.dedupe.delete import Deletion
-from dbsim.dedupe.keep import Ranking
 from dbsim.dedupe.kernels.buckets import Limits
-from dbsim.dedupe.mark import Marking
 from dbsim.dedupe.options import GroupOptions, PairOptions, described
-from dbsim.dedupe.resolve import Resolution
 from dbsim.dedupe.results import Duplicates, Pairs
 from dbsim.dedupe.run import Deduplication
 from dbsim.dedupe.store_pairs import Workplace

@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, column, func, literal_column, select, table, tuple_
 
-from dbsim.dedupe.keep import Ranking
+from dbsim.dedupe.acting.keep import Ranking
 from dbsim.dedupe.store_pairs import Workplace
 from dbsim.engines.execute import run
 from dbsim.engines.transactions import read, write_enforced

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, select
 
-from dbsim.dedupe.resolve import PLAN, Acting, Resolution
+from dbsim.dedupe.acting.resolve import PLAN, Acting, Resolution
 from dbsim.errors import DbsimError
 from dbsim.tables.names import quote
 from dbsim.tables.source import Reference

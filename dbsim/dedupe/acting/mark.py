@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Column, Connection, MetaData, Table, and_, case, cast, false, func, null, select, true, update
 from sqlalchemy.types import NullType
 
-from dbsim.dedupe.resolve import Acting, Resolution
+from dbsim.dedupe.acting.resolve import Acting, Resolution
 from dbsim.errors import InvalidOption, UnknownName
 from dbsim.tables.index_tables import PlainType
 
