@@ -38,7 +38,8 @@ def create(connection: Connection, backend: Backend, groups: GroupTables, after_
         run(connection, after_create_table(made) if after_create_table is not None else ())
     for index in groups.indexes():
         connection.execute(index)
-    run(connection, groups.views())
+    named = [*(made.name for made in groups.all), groups.groups.name, groups.saved_groups.name]
+    run(connection, [*groups.views(), *backend.table_settings(named)])
 
 
 def renew(connection: Connection, backend: Backend, groups: GroupTables, after_create_table: TableHook | None) -> None:

@@ -14,6 +14,7 @@ from dbsim.sync import models
 from dbsim.sync.generations import Generations
 from dbsim.sync.presign import Rehearsal
 from dbsim.sync.refresh import refresh, rehearse
+from dbsim.tables import catalogue
 
 
 @dataclass
@@ -55,11 +56,12 @@ class Drain:
     def step(self, connection: Connection, rehearsals: dict[int, Rehearsal] | None = None) -> int:
         """Claim a batch, lock its documents, read the truth, write, all in the caller's transaction."""
         backend = self.index.backend
+        backend.share(connection, self.index.name)
+        if not catalogue.exists(connection, self.index.name):
+            return 0
         keys = backend.claim(connection, self.index.tables, backend.queue_batch)
         if keys:
-            backend.lock_keys(connection, self.index.tables, keys)
-            # read after the claim: a generation that appears later reads these rows itself; and under the lock, so
-            # that searches do not go over to another generation, with groups of its own, before this is written
+            # read after the claim: a generation that appears later reads these rows itself
             for tables, signer in self.index.all(connection):
                 models.current(connection, tables, signer)
                 if signer.model is None:  # nothing is stored yet, and the filling will read it all
