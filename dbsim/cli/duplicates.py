@@ -29,7 +29,7 @@ from dbsim.dedupe.results import COPIES, FULL_LIST, Duplicates
 from dbsim.errors import InvalidOption
 from dbsim.index import Index
 from dbsim.report.files import ReportFile
-from dbsim.report.page import MEMBERS, write_page
+from dbsim.report.page import write_page
 from dbsim.report.rows import Shown, shown
 from dbsim.report.table import COLUMNS, first_line, write_csv
 
@@ -146,7 +146,9 @@ def duplicates(
         with table.open() as file:
             write_csv(file, islice(shown(index, found, keep), limit))
     if page:
-        _write_page(page, index, found, keep, ON_PAGE if limit is None else limit)
+        with page.open() as file:
+            summary, shown_groups = _summary(found, keep), ON_PAGE if limit is None else limit
+            write_page(file, index, summary, len(found), shown_groups, keep, found.result)
     for written in filter(None, (table, page)):
         click.echo(f"written: {written.path}", err=as_json)
     if acts:
@@ -199,12 +201,6 @@ def _files(csv_file: Path | None, html_file: Path | None) -> tuple[ReportFile | 
     for file in filter(None, (table, page)):
         file.check()
     return table, page
-
-
-def _write_page(page: ReportFile, index: Index, found: Duplicates, keep: str, limit: int) -> None:
-    title = f"Near-duplicates of {index.options.table}"
-    with page.open() as file:
-        write_page(file, title, _summary(found, keep), islice(shown(index, found, keep, MEMBERS), limit), len(found))
 
 
 def _act(

@@ -35,6 +35,8 @@ class Backend(Protocol):
     errors: tuple[type[Exception], ...]  # of the database: SQLAlchemy's, and the driver's own where it is used directly
     errors_abort: bool  # whether an error spoils the transaction it happens in
     writers_wait: bool  # whether the application's writes wait while dbsim writes
+    refuse_writes: str  # a statement after which a connection only reads
+    searches_in_sql: bool  # whether a function finds rows similar to a text
     rebuilds_tables: bool  # whether a migration changes a table by making it anew, which loses its triggers
 
     # ── the host's table ──

@@ -55,10 +55,9 @@ class Surface:
         """E.g. form "a.{0} = b.{0}", between " OR "."""
         return between.join(form.format(name) for name in self.bucket_keys)
 
-    def candidates(self, branch: str) -> str:
+    def candidates(self, branch: str, names: dict[str, str]) -> str:
         """Pairs that share a key, with the key's number: the template for one key, for every key."""
-        names = self.common_names()
-        return union(filled(branch, names | {"key": key, "number": n}) for n, key in enumerate(self.bucket_keys))
+        return union(filled(branch, {**names, "key": key, "number": n}) for n, key in enumerate(self.bucket_keys))
 
     @property
     def first_shared(self) -> str:
@@ -71,10 +70,10 @@ class Surface:
         names = self.pair_names[: len(self.key)] if alias == "a" else self.pair_names[len(self.key) :]
         return " AND ".join(f"{alias}.{key} = p.{name}" for key, name in zip(self.key, names, strict=True))
 
-    def pair_pieces(self, branch: str) -> dict[str, str]:
-        """What the view of pairs fills in beside `common_names`."""
+    def pair_pieces(self, branch: str, names: dict[str, str]) -> dict[str, str]:
+        """What the view of pairs fills in beside `names`."""
         return {
-            "candidates": self.candidates(branch),
+            "candidates": self.candidates(branch, names),
             "candidate_names": ", ".join(f"p.{name} AS {name}" for name in self.pair_names),
             "first_shared": self.first_shared,
             "a_is_candidate": self.is_candidate("a"),

@@ -94,6 +94,8 @@ class PostgreSQL(install.PostgreSQLInstall):
     errors: tuple[type[Exception], ...] = drivers.ERRORS
     errors_abort = True
     writers_wait = False
+    refuse_writes = "SET default_transaction_read_only = on"
+    searches_in_sql = True
     rebuilds_tables = False
 
     # ── the host's table ──

@@ -67,6 +67,8 @@ class SQLite(SQLiteSurface):
     errors: tuple[type[Exception], ...] = (DBAPIError, sqlite3.Error)
     errors_abort = False
     writers_wait = True
+    refuse_writes = "PRAGMA query_only = ON"
+    searches_in_sql = False
     rebuilds_tables = True
 
     # ── the host's table ──
