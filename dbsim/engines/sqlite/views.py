@@ -134,6 +134,7 @@ def view_statements(tables: IndexTables) -> list[str]:
     names |= surface.pair_pieces(sql("sqlite", "pair"), names)
     names |= {
         "score": surface.score(jaccard, repr) if PAIRS in parts else "",
+        "standard_error": surface.standard_error("max", repr),
         "shared_keys": surface.keys_in_common("(a.{0} = b.{0})", " + "),
     }
     names["buckets"] = union(
