@@ -16,7 +16,7 @@ from dbsim.errors import StatementRejected, UnknownName
 from dbsim.lifecycle import groups as stored_groups
 from dbsim.lifecycle.create import find_source, show
 from dbsim.lifecycle.fit import wider
-from dbsim.lifecycle.statements import drop_groups_view
+from dbsim.lifecycle.statements import drop_group_views
 from dbsim.options import IndexOptions
 from dbsim.tables import catalogue
 from dbsim.tables.catalogue import IndexRecord
@@ -60,7 +60,7 @@ def rename(connection: Connection, backend: Backend, name: str, renames: Renames
         return False
     before, after = (_tables(connection, backend, records) for records in (found, new))
     roles = backend.granted(connection, IndexTables(found[0]))
-    run(connection, [*drop_groups_view(name), *backend.drop_surface(name)])
+    run(connection, [*drop_group_views(name), *backend.drop_surface(name)])
     for old, made in zip(before, after, strict=True):
         run(connection, _statements(backend, old, made))
     catalogue.set_renamed(connection, new)
@@ -117,7 +117,7 @@ def _statements(backend: Backend, old: Table, new: Table) -> Iterator[str]:
 def _show(connection: Connection, backend: Backend, tables: IndexTables, roles: list[str]) -> None:
     groups = GroupTables(tables)
     if stored_groups.exist(connection, backend, groups):
-        run(connection, [groups.view()])
+        run(connection, [*groups.views(), *backend.table_settings([groups.groups.name, groups.saved_groups.name])])
     show(connection, backend, tables)
     backend.grant_again(connection, tables, roles)
     if tables.record.options.triggers:

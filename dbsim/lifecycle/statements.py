@@ -74,14 +74,13 @@ def drop_statements(backend: Backend, name: str, generations: Iterable[int], sho
 
 def drop_groups(name: str) -> list[str]:
     """Stored pairs and groups, and the views of them."""
-    views = (quote(identifier("dbsim", name, suffix)) for suffix in GROUP_VIEWS)
     tables = (identifier("dbsim", name, suffix) for suffix in GROUP_TABLES)
-    return [*(f"DROP VIEW IF EXISTS {view}" for view in views), *(drop_table(table) for table in tables)]
+    return [*drop_group_views(name), *(drop_table(table) for table in tables)]
 
 
-def drop_groups_view(name: str) -> list[str]:
-    """Only the view."""
-    return [f"DROP VIEW IF EXISTS {quote(identifier('dbsim', name, SUFFIXES[-1]))}"]
+def drop_group_views(name: str) -> list[str]:
+    """Only the views."""
+    return [f"DROP VIEW IF EXISTS {quote(identifier('dbsim', name, suffix))}" for suffix in GROUP_VIEWS]
 
 
 def drop_table(name: str) -> str:
