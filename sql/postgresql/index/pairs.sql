@@ -4,6 +4,10 @@ SELECT {pair_names}, score, shared_keys
 FROM (
     SELECT {pair_columns}, {score} AS score, {shared_keys} AS shared_keys
     FROM {signatures} AS a JOIN {signatures} AS b ON ({key_in_common}) AND ({a_key}) <> ({b_key})
-    WHERE {visible_a} AND {visible_b}
+    WHERE {sees_all}
+    UNION ALL
+    SELECT {pair_columns}, {score} AS score, {shared_keys} AS shared_keys
+    FROM {visible_rows} AS a JOIN {visible_rows} AS b ON ({key_in_common}) AND ({a_key}) <> ({b_key})
+    WHERE NOT {sees_all}
 ) AS pair
 WHERE score >= {threshold}
