@@ -461,15 +461,15 @@ def test_rows_that_arrive_by_subscription_are_queued(pair: list[str]) -> None:
         database.upgrade()
         index = database.create_index("articles", **OPTIONS)
         index.sync()
-        execute(source.engine, "CREATE PUBLICATION some FOR TABLE articles")
+        execute(source.engine, "CREATE PUBLICATION news FOR TABLE articles")
         with connect(source) as connection:
-            connection.execute("SELECT pg_create_logical_replication_slot('some', 'pgoutput')")
+            connection.execute("SELECT pg_create_logical_replication_slot('news', 'pgoutput')")
         url = make_url(publisher)
         where = f"host={url.query['host']} user=postgres dbname={url.database}"
         with connect(database) as connection:
             connection.execute(
-                f"CREATE SUBSCRIPTION some CONNECTION '{where}' PUBLICATION some "
-                "WITH (create_slot = false, slot_name = 'some')"
+                f"CREATE SUBSCRIPTION news CONNECTION '{where}' PUBLICATION news "
+                "WITH (create_slot = false, slot_name = 'news')"
             )
         execute(source.engine, *(f"INSERT INTO articles VALUES ({n}, '{sentence(n)}')" for n in range(9)))
         execute(source.engine, "UPDATE articles SET body = 'changed' WHERE id = 1", "DELETE FROM articles WHERE id = 2")
@@ -483,4 +483,4 @@ def test_rows_that_arrive_by_subscription_are_queued(pair: list[str]) -> None:
         assert_in_step(database, "articles")
         assert [hit.key for hit in index.search(sentence(100))] == [100]
         with connect(database) as connection:
-            connection.execute("DROP SUBSCRIPTION some")
+            connection.execute("DROP SUBSCRIPTION news")
