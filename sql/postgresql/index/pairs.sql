@@ -7,7 +7,7 @@ FROM (
     FROM {signatures} AS a JOIN {signatures} AS b ON ({key_in_common}) AND ({a_key}) <> ({b_key})
     WHERE {sees_all}
     UNION ALL
-    SELECT {pair_columns}, {score} AS score, {shared_keys} AS shared_keys
+    SELECT {pair_columns}, {score} AS score, {shared_keys} AS shared_keys, {standard_error} AS standard_error
     FROM {visible_rows} AS a JOIN {visible_rows} AS b ON ({key_in_common}) AND ({a_key}) <> ({b_key})
     WHERE NOT {sees_all}
 ) AS pair
