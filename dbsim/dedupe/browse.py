@@ -8,13 +8,14 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, Integer, Select, Subquery, and_, cast, func, or_, select, tuple_
+from sqlalchemy import ColumnElement, Connection, Integer, Select, Subquery, and_, cast, func, or_, select, tuple_
 
 from dbsim.context import Stage
 from dbsim.dedupe.contents import firsts
 from dbsim.dedupe.decisions import Book
 from dbsim.lifecycle import groups as stored_groups
-from dbsim.tables.group_tables import GroupTables
+from dbsim.tables import group_results
+from dbsim.tables.group_tables import PUBLISHED, GroupTables
 from dbsim.tables.source import Key, public_key
 
 BARS = 40  # of a histogram of scores from 0 to 1
@@ -62,7 +63,10 @@ class Browser(Stage):
         return GroupTables(self.tables)
 
     def exist(self, connection: Connection) -> bool:
-        return stored_groups.exist(connection, self.backend, self.groups)
+        if not stored_groups.exist(connection, self.backend, self.groups):
+            return False
+        result = group_results.find(connection, self.groups, PUBLISHED)
+        return result is not None and result.grouping != ""
 
     # ── groups ──
     def _summaries(self) -> Subquery:
@@ -141,12 +145,19 @@ class Browser(Stage):
         edges = self.groups.edges
         bar = cast(edges.c.score * BARS - 0.5, Integer).label("bar")
         bars = [0] * BARS
-        for place, number in connection.execute(select(bar, func.count()).group_by(bar)):
+        counted = select(bar, func.count()).where(self._shown(connection)).group_by(bar)
+        for place, number in connection.execute(counted):
             bars[min(max(int(place), 0), BARS - 1)] += number
         return bars
 
     def pairs(self, connection: Connection) -> int:
-        return connection.scalar(select(func.count()).select_from(self.groups.edges)) or 0
+        query = select(func.count()).select_from(self.groups.edges).where(self._shown(connection))
+        return connection.scalar(query) or 0
+
+    def _shown(self, connection: Connection) -> ColumnElement[bool]:
+        """A condition on edges: those of the published result."""
+        result = group_results.find(connection, self.groups, PUBLISHED)
+        return self.groups.edges.c.pairing == (0 if result is None else result.pairing)
 
     def doubtful(
         self, connection: Connection, threshold: float, after: tuple[float, int, int] | None
@@ -154,7 +165,8 @@ class Browser(Stage):
         """Pairs that nobody decided yet, the least similar, which are the most doubtful, first."""
         edges = self.groups.edges
         order = (edges.c.score, edges.c.a, edges.c.b)
-        query = select(*order).where(edges.c.score >= threshold).order_by(*order).limit(LOOKED_AT)
+        mine = (self._shown(connection), edges.c.score >= threshold)
+        query = select(*order).where(*mine).order_by(*order).limit(LOOKED_AT)
         while True:
             rows = connection.execute(query if after is None else query.where(tuple_(*order) > after)).all()
             if not rows:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from dbsim.options import Field, IndexOptions
+from dbsim.resources import filled
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.names import identifier, literal, quote
 
@@ -54,6 +55,32 @@ class Surface:
         """E.g. form "a.{0} = b.{0}", between " OR "."""
         return between.join(form.format(name) for name in self.bucket_keys)
 
+    def candidates(self, branch: str) -> str:
+        """Pairs that share a key, with the key's number: the template for one key, for every key."""
+        names = self.common_names()
+        return union(filled(branch, names | {"key": key, "number": n}) for n, key in enumerate(self.bucket_keys))
+
+    @property
+    def first_shared(self) -> str:
+        """The number of the first key that a and b share."""
+        cases = (f"WHEN a.{name} = b.{name} THEN {number}" for number, name in enumerate(self.bucket_keys))
+        return f"CASE {' '.join(cases)} END"
+
+    def is_candidate(self, alias: str) -> str:
+        """The row of the signature table that is one side of `p`, a candidate pair."""
+        names = self.pair_names[: len(self.key)] if alias == "a" else self.pair_names[len(self.key) :]
+        return " AND ".join(f"{alias}.{key} = p.{name}" for key, name in zip(self.key, names, strict=True))
+
+    def pair_pieces(self, branch: str) -> dict[str, str]:
+        """What the view of pairs fills in beside `common_names`."""
+        return {
+            "candidates": self.candidates(branch),
+            "candidate_names": ", ".join(f"p.{name} AS {name}" for name in self.pair_names),
+            "first_shared": self.first_shared,
+            "a_is_candidate": self.is_candidate("a"),
+            "b_is_candidate": self.is_candidate("b"),
+        }
+
     def count(self, number: int, alias: str) -> str:
         return f"{alias}.{quote(self.tables.names.counts[number])}"
 
@@ -94,7 +121,6 @@ class Surface:
             "pair_columns": ", ".join(f"{c} AS {n}" for c, n in zip(sides, self.pair_names, strict=True)),
             "a_key": self.key_of("a"),
             "b_key": self.key_of("b"),
-            "key_in_common": self.keys_in_common("a.{0} = b.{0}", " OR "),
             "threshold": repr(self.threshold),
         }
 

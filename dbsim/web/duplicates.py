@@ -10,9 +10,8 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 
+from dbsim.dedupe.acting.keep import CHOICES
 from dbsim.dedupe.browse import BARS, SORTS, Filter, Summary
-from dbsim.dedupe.keep import CHOICES
-from dbsim.dedupe.resolve import Resolution
 from dbsim.errors import DbsimError, InvalidOption, UnknownKey
 from dbsim.index import Index
 from dbsim.report.table import COLUMNS, write_rows
@@ -54,8 +53,7 @@ def group(server: Server, request: Request) -> Response:
     """One group side by side, and which row would stay under a rule."""
     index = server.chosen(request)
     keep = request.query_params.get("keep", "first")
-    if keep not in CHOICES:
-        raise InvalidOption(f"rows are kept by {', '.join(CHOICES)} here, not by {keep!r}")
+    _rule(keep)
     number = _integer(request.query_params.get("id"))
     view = browser(index)
     members = index.context.read(lambda c: view.members(c, number, MEMBERS))
@@ -96,7 +94,7 @@ def resolve(server: Server, request: Request) -> Response:
     index = server.chosen(request)
     _require_allowed(server)
     keep = request.query_params.get("keep", "first")
-    counted = index.resolve(keep=keep)
+    counted = index.delete_duplicates(keep=_rule(keep), dry_run=True)
     return server.page(request, "resolve.html", index=index, title="Delete duplicates", counted=counted, keep=keep)
 
 
@@ -105,9 +103,19 @@ def resolved(server: Server, request: Request, fields: dict[str, str]) -> Respon
     _require_allowed(server)
     if fields.get("sure") != "yes":
         return RedirectResponse(link("/resolve", index, keep=fields.get("keep")), 303)
-    expected = Resolution(_integer(fields.get("groups")), _integer(fields.get("removed")))
-    done = index.resolve(keep=fields.get("keep", "first"), delete=True, expected=expected, dry_run=False)
+    keep = _rule(fields.get("keep", "first"))
+    expected = index.delete_duplicates(keep=keep, dry_run=True)
+    if (expected.groups, expected.removed) != (_integer(fields.get("groups")), _integer(fields.get("removed"))):
+        raise DbsimError("the groups have changed since they were counted: nothing was done, look again")
+    done = index.delete_duplicates(keep=keep, expected=expected)
     return server.page(request, "resolve.html", index=index, title="Delete duplicates", counted=done, keep="")
+
+
+def _rule(keep: str) -> str:
+    """Which row stays; no SQL comes from a page."""
+    if keep not in CHOICES:
+        raise InvalidOption(f"rows are kept by {', '.join(CHOICES)} here, not by {keep!r}")
+    return keep
 
 
 def _require_allowed(server: Server) -> None:

@@ -130,7 +130,8 @@ def view_statements(tables: IndexTables) -> list[str]:
             f"AND eb.bits = {field.bits} AND eb.count = {two} AND eu.bits = {field.bits} AND eu.count = {union_count})"
         )
 
-    names = surface.common_names() | {
+    names = surface.common_names() | surface.pair_pieces(sql("sqlite", "pair"))
+    names |= {
         "score": surface.score(jaccard, repr) if PAIRS in parts else "",
         "shared_keys": surface.keys_in_common("(a.{0} = b.{0})", " + "),
     }
