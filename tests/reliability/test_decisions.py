@@ -78,7 +78,7 @@ def test_incremental_groups_equal_a_full_run_with_decisions(database: dbsim.Data
         found = groups(index)
         assert found == scratch(database, index)
         together = {frozenset((a, b)) for group in found for a in group for b in group if a != b}
-        copies = {key: body for key, body in _bodies(database).items()}
+        copies = _bodies(database)
         for decision in index.decisions():
             pair = frozenset((decision.a, decision.b))
             if decision.outdated or copies.get(decision.a) == copies.get(decision.b):
