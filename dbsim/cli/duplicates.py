@@ -148,7 +148,7 @@ def duplicates(
     if page:
         with page.open() as file:
             summary, shown_groups = _summary(found, keep), ON_PAGE if limit is None else limit
-            write_page(file, index, summary, len(found), shown_groups, keep)
+            write_page(file, index, summary, len(found), shown_groups, keep, found.result)
     for written in filter(None, (table, page)):
         click.echo(f"written: {written.path}", err=as_json)
     if acts:

@@ -8,13 +8,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from sqlalchemy import ColumnElement, Connection, Integer, Select, Subquery, and_, cast, func, or_, select, tuple_
+from sqlalchemy import Connection, Integer, Select, Subquery, and_, cast, func, or_, select, tuple_
 
 from dbsim.context import Stage
 from dbsim.dedupe.contents import firsts
 from dbsim.dedupe.decisions import Book
 from dbsim.lifecycle import groups as stored_groups
-from dbsim.tables import group_results
 from dbsim.tables.group_tables import PUBLISHED, GroupTables
 from dbsim.tables.source import Key, public_key
 
@@ -56,21 +55,35 @@ class Doubtful:
 
 @dataclass
 class Browser(Stage):
-    """Reads only."""
+    """Reads only, of one result."""
+
+    result: str = PUBLISHED
 
     @cached_property
     def groups(self) -> GroupTables:
         return GroupTables(self.tables)
 
+    @cached_property
+    def _view(self) -> Any:
+        """The rows of the result's groups."""
+        view = self.groups.saved_groups
+        names = (*self.tables.key_names, *self.groups.shown)
+        mine = view.c[self.groups.result_name] == self.result
+        return select(*(view.c[name] for name in names)).where(mine).subquery("shown")
+
+    @cached_property
+    def _edges(self) -> Any:
+        """The pairs that the result groups."""
+        edges, results = self.groups.edges, self.groups.results
+        mine = select(results.c.pairing).where(results.c.name == self.result).scalar_subquery()
+        return select(edges.c.a, edges.c.b, edges.c.score).where(edges.c.pairing == mine).subquery("edges")
+
     def exist(self, connection: Connection) -> bool:
-        if not stored_groups.exist(connection, self.backend, self.groups):
-            return False
-        result = group_results.find(connection, self.groups, PUBLISHED)
-        return result is not None and result.grouping != ""
+        return stored_groups.exist(connection, self.backend, self.groups)
 
     # ── groups ──
     def _summaries(self) -> Subquery:
-        view, shown = self.groups.groups, self.groups.shown
+        view, shown = self._view, self.groups.shown
         group, score, diameter = (view.c[name] for name in shown[:3])
         representative = [func.min(view.c[name]).label(f"r{i}") for i, name in enumerate(self.groups.representative)]
         columns = [func.count().label("rows"), func.max(diameter).label("diameter"), func.min(score).label("lowest")]
@@ -124,7 +137,7 @@ class Browser(Stage):
 
     def of_rows(self, connection: Connection, keys: Sequence[Key]) -> tuple[int, ...]:
         """The groups that these rows belong to."""
-        view = self.groups.groups
+        view = self._view
         columns = [view.c[name] for name in self.tables.key_names]
         mine = columns[0].in_([key[0] for key in keys]) if len(columns) == 1 else tuple_(*columns).in_(list(keys))
         query = select(view.c[self.groups.shown[0]]).where(mine).distinct()
@@ -132,7 +145,7 @@ class Browser(Stage):
 
     def members(self, connection: Connection, group: int, limit: int) -> list[tuple[Any, float]]:
         """(key, score with the representative) of a group's first rows."""
-        view = self.groups.groups
+        view = self._view
         keys = [view.c[name] for name in self.tables.key_names]
         number, score = (view.c[name] for name in self.groups.shown[:2])
         query = select(*keys, score).where(number == group).order_by(score.desc(), *keys).limit(limit)
@@ -142,31 +155,23 @@ class Browser(Stage):
     # ── pairs ──
     def scores(self, connection: Connection) -> list[int]:
         """How many stored pairs have their score in each of BARS equal parts of 0 … 1."""
-        edges = self.groups.edges
+        edges = self._edges
         bar = cast(edges.c.score * BARS - 0.5, Integer).label("bar")
         bars = [0] * BARS
-        counted = select(bar, func.count()).where(self._shown(connection)).group_by(bar)
-        for place, number in connection.execute(counted):
+        for place, number in connection.execute(select(bar, func.count()).group_by(bar)):
             bars[min(max(int(place), 0), BARS - 1)] += number
         return bars
 
     def pairs(self, connection: Connection) -> int:
-        query = select(func.count()).select_from(self.groups.edges).where(self._shown(connection))
-        return connection.scalar(query) or 0
-
-    def _shown(self, connection: Connection) -> ColumnElement[bool]:
-        """A condition on edges: those of the published result."""
-        result = group_results.find(connection, self.groups, PUBLISHED)
-        return self.groups.edges.c.pairing == (0 if result is None else result.pairing)
+        return connection.scalar(select(func.count()).select_from(self._edges)) or 0
 
     def doubtful(
         self, connection: Connection, threshold: float, after: tuple[float, int, int] | None
     ) -> list[Doubtful]:
         """Pairs that nobody decided yet, the least similar, which are the most doubtful, first."""
-        edges = self.groups.edges
+        edges = self._edges
         order = (edges.c.score, edges.c.a, edges.c.b)
-        mine = (self._shown(connection), edges.c.score >= threshold)
-        query = select(*order).where(*mine).order_by(*order).limit(LOOKED_AT)
+        query = select(*order).where(edges.c.score >= threshold).order_by(*order).limit(LOOKED_AT)
         while True:
             rows = connection.execute(query if after is None else query.where(tuple_(*order) > after)).all()
             if not rows:

@@ -53,7 +53,8 @@ def group(server: Server, request: Request) -> Response:
     """One group side by side, and which row would stay under a rule."""
     index = server.chosen(request)
     keep = request.query_params.get("keep", "first")
-    _rule(keep)
+    if keep not in CHOICES:
+        raise InvalidOption(f"rows are kept by {', '.join(CHOICES)} here, not by {keep!r}")
     number = _integer(request.query_params.get("id"))
     view = browser(index)
     members = index.context.read(lambda c: view.members(c, number, MEMBERS))
@@ -94,7 +95,7 @@ def resolve(server: Server, request: Request) -> Response:
     index = server.chosen(request)
     _require_allowed(server)
     keep = request.query_params.get("keep", "first")
-    counted = index.delete_duplicates(keep=_rule(keep), dry_run=True)
+    counted = index.delete_duplicates(keep=keep, dry_run=True)
     return server.page(request, "resolve.html", index=index, title="Delete duplicates", counted=counted, keep=keep)
 
 
@@ -103,19 +104,12 @@ def resolved(server: Server, request: Request, fields: dict[str, str]) -> Respon
     _require_allowed(server)
     if fields.get("sure") != "yes":
         return RedirectResponse(link("/resolve", index, keep=fields.get("keep")), 303)
-    keep = _rule(fields.get("keep", "first"))
+    keep = fields.get("keep", "first")
     expected = index.delete_duplicates(keep=keep, dry_run=True)
     if (expected.groups, expected.removed) != (_integer(fields.get("groups")), _integer(fields.get("removed"))):
         raise DbsimError("the groups have changed since they were counted: nothing was done, look again")
     done = index.delete_duplicates(keep=keep, expected=expected)
     return server.page(request, "resolve.html", index=index, title="Delete duplicates", counted=done, keep="")
-
-
-def _rule(keep: str) -> str:
-    """Which row stays; no SQL comes from a page."""
-    if keep not in CHOICES:
-        raise InvalidOption(f"rows are kept by {', '.join(CHOICES)} here, not by {keep!r}")
-    return keep
 
 
 def _require_allowed(server: Server) -> None:
