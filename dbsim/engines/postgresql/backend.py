@@ -5,12 +5,8 @@ from __future__ import annotations
 import time
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-<<<<<<< HEAD
-from contextlib import contextmanager
-from decimal import Decimal
-=======
 from contextlib import AbstractContextManager, contextmanager, nullcontext
->>>>>>> main
+from decimal import Decimal
 from typing import Any
 
 import psycopg

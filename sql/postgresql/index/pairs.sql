@@ -11,7 +11,7 @@ FROM (
     WHERE p.dbsim_key = {first_shared} AND {sees_all}
     UNION ALL
     SELECT {pair_columns}, {score} AS score, {shared_keys} AS shared_keys, {standard_error} AS standard_error
-    FROM {visible_rows} AS a JOIN {visible_rows} AS b ON ({key_in_common}) AND ({a_key}) <> ({b_key})
+    FROM {visible_rows} AS a JOIN {visible_rows} AS b ON ({shares_a_key}) AND ({a_key}) <> ({b_key})
     WHERE NOT {sees_all}
 ) AS pair
 WHERE score >= {threshold} - {deviations} * standard_error - {least_step}
