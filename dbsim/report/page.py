@@ -7,11 +7,13 @@ from collections.abc import Iterable, Iterator
 from html import escape
 from typing import Any, TextIO
 
-from dbsim.report.differences import ADDED, MISSING, differences, shorten
+from dbsim.report.differences import CHANGED, compare, excerpt
 from dbsim.report.rows import Shown
+from dbsim.text.features import Analyser
 
 MEMBERS = 12  # shown of a group
-CONTEXT = 30  # words shown before and after a difference
+CONTEXT = 200  # characters shown before and after a difference
+BEGINNING = 2000  # characters of the first row
 STYLE = """
 :root { color-scheme: light dark; }
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 110rem; padding: 0 1.5rem; }
@@ -55,7 +57,7 @@ def _group(shown: Shown) -> Iterator[str]:
         yield f'<article class="{"stays" if stays else "goes"}"><header><b>{_key(hit.key)}</b>'
         yield f'<span class="note">{"stays" if stays else "goes"}</span>'
         yield f'<span class="score">{hit.score:.3f}</span></header><p>'
-        yield _plain(text) if number == 0 or text is None else _marked(first, text)
+        yield _plain(text) if number == 0 or text is None else _marked(first, text, shown.analyser)
         yield "</p></article>"
     yield "</div>"
     if len(group.members) > len(shown.texts):
@@ -64,16 +66,25 @@ def _group(shown: Shown) -> Iterator[str]:
 
 
 def _plain(text: str | None) -> str:
-    return "(deleted)" if text is None else escape(" ".join(shorten(text.split(), 10 * CONTEXT)))
+    if text is None:
+        return "(deleted)"
+    return escape(text if len(text) <= BEGINNING else text[:BEGINNING] + "…")
 
 
-def _marked(first: str, text: str) -> str:
-    tags = {ADDED: "ins", MISSING: "del"}
+def _marked(first: str, text: str, analyser: Analyser) -> str:
     parts = []
-    for kind, words in differences(first, text):
-        shown = escape(" ".join(words if kind in tags else shorten(words, CONTEXT)))
-        parts.append(f"<{tags[kind]}>{shown}</{tags[kind]}>" if kind in tags else shown)
-    return " ".join(parts)
+    for run in excerpt(compare(first, text, analyser), CONTEXT):
+        if run.kind == CHANGED:
+            parts += [_tagged("del", run.first), _tagged("ins", run.second)]
+        else:
+            parts.append(escape(run.second))
+    return "".join(parts)
+
+
+def _tagged(tag: str, text: str) -> str:
+    """The gap after a word is not marked."""
+    word = text.rstrip()
+    return f"<{tag}>{escape(word)}</{tag}>{text[len(word) :]}" if text else ""
 
 
 def _key(key: Any) -> str:
