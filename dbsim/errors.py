@@ -57,6 +57,10 @@ class StatementRejected(DbsimError):
     """A condition with a mistake in it, or a table that has changed since it was indexed."""
 
 
+class Contradiction(DbsimError):
+    """A decision that cannot hold together with earlier ones."""
+
+
 class IndexBehind(DbsimError):
     """The index does not reflect the table, so acting on its groups could hit rows that are no duplicates now."""
 

@@ -17,9 +17,11 @@ COMMANDS = {
     "indexes": ("create", "alter", "sync", "status", "check", "inline", "drop"),
     "searching": ("search", "similar", "contains", "explain"),
     "duplicates": ("pairs", "duplicates"),
+    "deciding": ("decide", "decisions"),
     "tuning": ("tune",),
     "evaluating": ("evaluate",),
     "sampling": ("sample", "overlap", "walk"),
+    "bulk": ("bulk",),
 }
 
 

@@ -17,6 +17,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 import dbsim
 
 LOG_SECONDS = 5.0
+MOST_EXACT = 2**53
 database_argument = click.argument("db", metavar="DB")
 index_argument = click.argument("name", metavar="INDEX")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -48,16 +49,27 @@ def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def print_json(value: Any) -> None:
-    click.echo(json.dumps(value, ensure_ascii=False, indent=2, default=_plain))
+    click.echo(json.dumps(exact(value), ensure_ascii=False, indent=2, default=_plain))
 
 
 def print_json_list(values: Iterable[Any]) -> int:
     """A JSON array, an element a line, written as they come; returns how many."""
     count = 0
     for count, value in enumerate(values, 1):
-        click.echo(("[\n" if count == 1 else ",\n") + json.dumps(value, ensure_ascii=False, default=_plain), nl=False)
+        click.echo(
+            ("[\n" if count == 1 else ",\n") + json.dumps(exact(value), ensure_ascii=False, default=_plain), nl=False
+        )
     click.echo("\n]" if count else "[]")
     return count
+
+
+def exact(value: Any) -> Any:
+    """Whole numbers that JavaScript, spreadsheets and jq would round become strings: keys of 64 bits, above all."""
+    if isinstance(value, dict):
+        return {name: exact(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [exact(part) for part in value]
+    return str(value) if isinstance(value, int) and abs(value) > MOST_EXACT else value
 
 
 def _plain(value: Any) -> Any:

@@ -6,7 +6,7 @@ import json
 import sys
 from itertools import islice
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import click
 from rich.text import Text
@@ -29,14 +29,16 @@ from dbsim.dedupe.results import Duplicates
 from dbsim.errors import InvalidOption
 from dbsim.index import Index
 from dbsim.report.differences import differing_part
+from dbsim.report.files import ReportFile
 from dbsim.report.page import MEMBERS, write_page
 from dbsim.report.rows import Shown, shown
-from dbsim.report.table import write_csv
+from dbsim.report.table import COLUMNS, first_line, write_csv
 
 PRINTED = 20  # groups on the terminal
 ON_PAGE = 500
 TEXT = 100  # characters of a text
 PRINTED_MEMBERS = 6
+REPORT = click.Path(path_type=Path)
 
 threshold_option = click.option("--threshold", type=float, help="Lowest score; the index's own by default.")
 verify_option = click.option("--verify", is_flag=True, help="Compare the texts themselves: exact scores, takes longer.")
@@ -87,10 +89,8 @@ def pairs(db: str, name: str, threshold: float | None, verify: bool, as_json: bo
     metavar="first|last|longest|SQL",
     help="Which row of a group stays: by key, by length, or the one with the highest value of a SQL expression.",
 )
-@click.option("--csv", "csv_file", type=click.Path(dir_okay=False, writable=True), help="Write a line for each row.")
-@click.option(
-    "--html", "html_file", type=click.Path(dir_okay=False, writable=True), help="Write a page, differences marked."
-)
+@click.option("--csv", "csv_file", type=REPORT, help="Write a line for each row.")
+@click.option("--html", "html_file", type=REPORT, help="Write a page, differences marked.")
 @click.option("--limit", type=int, help=f"Groups shown.  [default: {PRINTED}, {ON_PAGE} on a page, all as JSON or CSV]")
 @click.option("--delete", "delete_rows", is_flag=True, help="Delete all rows but one of each group, after asking.")
 @click.option("--mark", metavar="COLUMN", help="Instead, set COLUMN: true, or the key of the row that stays.")
@@ -104,8 +104,8 @@ def duplicates(
     threshold: float | None,
     verify: bool,
     keep: str,
-    csv_file: str | None,
-    html_file: str | None,
+    csv_file: Path | None,
+    html_file: Path | None,
     limit: int | None,
     as_json: bool,
     **action: Any,
@@ -116,6 +116,7 @@ def duplicates(
     """
     if action["delete_rows"] and action["mark"]:
         raise InvalidOption("give --delete or --mark, not both")
+    table, page = _files(csv_file, html_file)
     index = dbsim.open(db).index(name)
     with progress_bar() as progress:
         found = index.duplicates(by=by, threshold=threshold, verify=verify, progress=progress)
@@ -125,13 +126,13 @@ def duplicates(
         print_json_list(group.to_json() for group in islice(shown(index, found, keep, 0), limit))
     else:
         _print(index, found, counted, keep, PRINTED if limit is None else limit)
-    if csv_file:
-        with _open(csv_file) as file:
+    if table:
+        with table.open() as file:
             write_csv(file, islice(shown(index, found, keep), limit))
-    if html_file:
-        _write_page(html_file, index, found, counted, keep, ON_PAGE if limit is None else limit)
-    for path in filter(None, (csv_file, html_file)):
-        click.echo(f"written: {path}", err=as_json)
+    if page:
+        _write_page(page, index, found, counted, keep, ON_PAGE if limit is None else limit)
+    for written in filter(None, (table, page)):
+        click.echo(f"written: {written.path}", err=as_json)
     if action["delete_rows"] or action["mark"]:
         _act(index, counted, keep, **action)
     return 0 if len(found) else 1
@@ -165,9 +166,18 @@ def _summary(found: Duplicates, counted: Resolution, keep: str) -> str:
     return f"{len(found)} groups of {found.rows} rows; if {stays} of each stays, {counted.removed} can go"
 
 
-def _write_page(path: str, index: Index, found: Duplicates, counted: Resolution, keep: str, limit: int) -> None:
+def _files(csv_file: Path | None, html_file: Path | None) -> tuple[ReportFile | None, ReportFile | None]:
+    """Refused before the work if they are other files."""
+    table = None if csv_file is None else ReportFile(csv_file, first_line(COLUMNS))
+    page = None if html_file is None else ReportFile(html_file)
+    for file in filter(None, (table, page)):
+        file.check()
+    return table, page
+
+
+def _write_page(page: ReportFile, index: Index, found: Duplicates, counted: Resolution, keep: str, limit: int) -> None:
     title = f"Near-duplicates of {index.options.table}"
-    with _open(path) as file:
+    with page.open() as file:
         write_page(
             file, title, _summary(found, counted, keep), islice(shown(index, found, keep, MEMBERS), limit), len(found)
         )
@@ -213,10 +223,6 @@ def _say_limited(limited: Limited) -> None:
 
 def _key(key: Any) -> str:
     return json.dumps(key, ensure_ascii=False, default=str) if isinstance(key, dict) else str(key)
-
-
-def _open(path: str) -> TextIO:
-    return Path(path).open("w", encoding="utf-8", newline="")
 
 
 COMMANDS = (pairs, duplicates)

@@ -10,6 +10,7 @@ from rich.table import Table
 from dbsim.cli.common import database_argument, index_argument, json_option, opened, out, print_json, progress_bar
 from dbsim.evaluate.figures import EvaluateReport
 from dbsim.report.evaluation import evaluation_page, interval, summary
+from dbsim.report.files import ReportFile
 
 
 @click.command()
@@ -26,11 +27,14 @@ def evaluate(db: str, name: str, sample: int, truth: str | None, seed: int, html
     Recall at every similarity, precision, candidates a query, error of the score, bucket sizes and times, with
     confidence intervals. Exit code 1: the index does not keep its promise.
     """
+    page = None if html is None else ReportFile(html)
+    if page is not None:
+        page.check()
     index = opened(db).index(name)
     with progress_bar() as progress:
         report = index.evaluate(sample=sample, truth=truth, seed=seed, progress=progress)
-    if html is not None:
-        html.write_text(evaluation_page(report), encoding="utf-8")
+    if page is not None:
+        page.write(evaluation_page(report))
     if as_json:
         print_json(report.to_json())
     else:

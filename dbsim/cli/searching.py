@@ -65,8 +65,9 @@ def _field(pair: str) -> tuple[str, str]:
 def similar(db: str, name: str, key: str, as_json: bool, **options: Any) -> int:
     """Find rows similar to the row with this primary KEY (a JSON object when composite). Exit code 1: nothing found."""
     index = opened(db).index(name)
-    found = index.similar(_key(index, key), **options)
-    asked = None if as_json else index.texts([_key(index, key)])[0]
+    key_asked = written_key(index, key)
+    found = index.similar(key_asked, **options)
+    asked = None if as_json else index.texts([key_asked])[0]
     return show(index, found, as_json, asked or "")
 
 
@@ -79,7 +80,7 @@ def similar(db: str, name: str, key: str, as_json: bool, **options: Any) -> int:
 def explain(db: str, name: str, a: str, b: str, as_json: bool) -> int:
     """Show why two rows are, or are not, near-duplicates. Exit code 1: a search would not find the pair."""
     index = opened(db).index(name)
-    found = index.explain(_key(index, a), _key(index, b))
+    found = index.explain(written_key(index, a), written_key(index, b))
     if as_json:
         print_json(found.to_json())
     else:
@@ -106,7 +107,8 @@ def _number(value: float | None) -> str:
     return "–" if value is None else f"{value:.3f}"
 
 
-def _key(index: Index, text: str) -> Any:
+def written_key(index: Index, text: str) -> Any:
+    """A key as it is given on the command line."""
     if len(index.key_names) == 1:
         return text
     try:
@@ -134,12 +136,13 @@ def show(index: Index, results: Results, as_json: bool, asked: str) -> int:
     return 0 if results else 1
 
 
+def shown_key(key: Any) -> str:
+    return json.dumps(key, ensure_ascii=False, default=str) if isinstance(key, dict) else str(key)
+
+
 def lines(results: Results, index: Index, asked: str) -> Iterator[str]:
     """Score, key and the part of the text that differs from what was asked for, as wide as the terminal."""
-    keys = [
-        json.dumps(hit.key, ensure_ascii=False, default=str) if isinstance(hit.key, dict) else str(hit.key)
-        for hit in results
-    ]
+    keys = [shown_key(hit.key) for hit in results]
     width = max(map(len, keys))
     room = max(out.width - width - 9, 20) if out.is_terminal else SHOWN
     for hit, key, text in zip(results, keys, index.texts([hit.key for hit in results]), strict=True):

@@ -10,6 +10,7 @@ from rich.table import Table
 from dbsim.cli.common import database_argument, index_argument, json_option, opened, out, print_json, progress_bar
 from dbsim.evaluate.tune import TuneReport
 from dbsim.report import tuning
+from dbsim.report.files import ReportFile
 
 
 @click.command()
@@ -27,11 +28,14 @@ def tune(db: str, name: str, families: tuple[str, ...], plot: Path | None, as_js
 
     Exit code 1: no setting reaches the recall.
     """
+    picture = None if plot is None else ReportFile(plot)
+    if picture is not None:
+        picture.check()
     index = opened(db).index(name)
     with progress_bar() as progress:
         report = index.tune(families=families, progress=progress, **options)  # type: ignore[arg-type]
-    if plot is not None:
-        plot.write_text(tuning.svg(report), encoding="utf-8")
+    if picture is not None:
+        picture.write(tuning.svg(report))
     if as_json:
         print_json(report.to_json())
     else:

@@ -46,7 +46,7 @@ class Group:
     def to_json(self) -> dict[str, Any]:
         members = [{"key": hit.key, "score": hit.score} for hit in self.members]
         return {
-            "group": self.id,
+            "group": str(self.id),  # beyond what JavaScript holds exactly
             "representative": self.representative,
             "diameter": self.diameter,
             "members": members,

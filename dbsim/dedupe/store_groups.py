@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -12,48 +12,15 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, delete, select
 
 from dbsim.dedupe.contents import edge_pages, firsts
-from dbsim.dedupe.kernels.clustering import Graph, Known, Scorer, diameters, group
+from dbsim.dedupe.kernels.assignment import Assignment, assign
+from dbsim.dedupe.kernels.clustering import Graph
 from dbsim.dedupe.kernels.collection import Collection
 from dbsim.dedupe.options import GroupOptions, PairOptions
 from dbsim.dedupe.store_pairs import Workplace
 from dbsim.engines.signature_rows import Numbers
 from dbsim.tables import group_state
-from dbsim.tables.source import Key
 
 BATCH = 5_000  # contents written in one transaction
-
-
-@dataclass(frozen=True)
-class Assignment:
-    """One entry for each content that belongs to a group; a group is named after its representative's content."""
-
-    fingerprints: Numbers
-    group_ids: Numbers
-    scores: NDArray[np.float64]
-    diameters: NDArray[np.float64]
-
-    def rows(self, generation: int, keys: dict[int, Key], part: slice) -> Iterator[tuple[Any, ...]]:
-        """For the table; a group whose representative is gone is left out, its change is still to be worked in."""
-        columns = (self.fingerprints, self.group_ids, self.scores, self.diameters)
-        for fingerprint, group_id, *values in zip(*(column[part].tolist() for column in columns), strict=True):
-            if group_id in keys:
-                yield (generation, fingerprint, group_id, *values, *keys[group_id])
-
-
-def assign(
-    fingerprints: Numbers, copies: Numbers, graph: Graph, options: GroupOptions, score: Scorer, estimate: Scorer
-) -> Assignment:
-    """Nodes of the graph are contents in the order of their first rows; a content with copies is a group by itself."""
-    labels = group(graph, options.by, options.threshold)
-    members = np.bincount(labels, minlength=graph.nodes)
-    grouped = np.flatnonzero((members[labels] > 1) | (copies > 1))
-    known = Known(graph)
-    return Assignment(
-        fingerprints[grouped],
-        fingerprints[labels[grouped]],
-        known.completed(score)(labels[grouped], grouped),
-        diameters(labels, known.completed(estimate))[grouped],
-    )
 
 
 @dataclass
@@ -96,7 +63,7 @@ class Regrouping:
 
         score = exact if self.pairs.verify else estimate
         fingerprints, copies = collection.fingerprints[content], collection.copies[content]
-        return assign(fingerprints, copies, graph, self.options, score, estimate)
+        return assign(fingerprints, copies, graph, self.options.by, self.options.threshold, score, estimate)
 
     def _graph(self, collection: Collection) -> Graph:
         """All stored pairs between contents that are still there, numbered in key order."""

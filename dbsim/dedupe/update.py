@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, delete, select
 
 from dbsim.dedupe.contents import Edges, firsts, incident, touching
+from dbsim.dedupe.kernels.assignment import assign
 from dbsim.dedupe.kernels.buckets import levels, unsettled
 from dbsim.dedupe.kernels.clustering import Graph
 from dbsim.dedupe.kernels.collection import Collection
 from dbsim.dedupe.kernels.pairs import Candidates
 from dbsim.dedupe.options import GroupOptions, PairOptions
-from dbsim.dedupe.store_groups import assign
 from dbsim.dedupe.store_pairs import Workplace, insert_edges
 from dbsim.dedupe.verify import MARGIN
 from dbsim.engines.signature_rows import Numbers, json_numbers, sharing, signatures_of
@@ -187,7 +187,8 @@ class Incremental:
         def exact(x: NDArray[np.int64], y: NDArray[np.int64]) -> NDArray[np.float64]:
             return self.place.verifier.scores(fingerprints[x], fingerprints[y], connection)
 
-        made = assign(fingerprints, copies, graph, options, exact if pairs.verify else estimate, estimate)
+        score = exact if pairs.verify else estimate
+        made = assign(fingerprints, copies, graph, options.by, options.threshold, score, estimate)
         keys = {first.fingerprint: first.key for first in found}
         update.regrouped = nodes
         update.rows = list(made.rows(state.generation, keys, slice(None)))

@@ -6,17 +6,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import scipy  # whose parts load when they are first used
 from numpy.typing import NDArray
 from sqlalchemy import Connection
 
 from dbsim.context import Stage
 from dbsim.dedupe.contents import firsts
+from dbsim.dedupe.kernels.exact import compare
 from dbsim.engines.signature_rows import Numbers
 from dbsim.engines.source_rows import source_rows, texts
 from dbsim.tables.key_conditions import among, chunks, key_columns
 from dbsim.tables.source import Key
-from dbsim.text.features import Features
 
 BATCH = 1000  # pairs whose texts are read and compared at once
 MARGIN = 0.08  # how far below the threshold an estimate is still looked at: four standard errors
@@ -37,7 +36,7 @@ class Verifier(Stage):
             else:
                 columns = self._texts(connection, wanted)
             half = len(places) // 2
-            result[part] = self._compare(columns, places[:half], places[half:])
+            result[part] = compare(self.signer, columns, places[:half], places[half:])
         return result
 
     def _texts(self, connection: Connection, wanted: Numbers) -> list[list[str]]:
@@ -57,30 +56,3 @@ class Verifier(Stage):
             )
             for batch in texts(connection, self.backend, self.tables, query, stream=False):
                 yield from zip(batch.keys, zip(*batch.columns, strict=True), strict=True)
-
-    def _compare(self, columns: list[list[str]], a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.float64]:
-        total, weight = np.zeros(len(a)), np.zeros(len(a))
-        for number, (field, column) in enumerate(zip(self.signer.fields, columns, strict=True)):
-            features = self.signer.features(number, column)
-            value, present = jaccard(features, a, b)
-            if len(columns) == 1:
-                return value
-            total += np.where(present, field.weight * value, 0.0)
-            weight += np.where(present, field.weight, 0.0)
-        return np.divide(total, weight, out=np.zeros(len(a)), where=weight > 0)
-
-
-def jaccard(
-    features: Features, a: NDArray[np.int64], b: NDArray[np.int64]
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """(similarity of the feature sets, whether both have any) of each pair of documents."""
-    _, columns = np.unique(features.hashes, return_inverse=True)
-    width = int(columns.max(initial=0)) + 1
-    entries = np.unique(features.documents * width + columns)
-    rows = np.concatenate(([0], np.cumsum(np.bincount(entries // width, minlength=len(features)))))
-    matrix = scipy.sparse.csr_array((np.ones(len(entries)), entries % width, rows), shape=(len(features), width))
-    sizes = np.diff(rows)
-    common = np.asarray((matrix[a] * matrix[b]).sum(axis=1)).reshape(-1)
-    union = sizes[a] + sizes[b] - common
-    present = (sizes[a] > 0) & (sizes[b] > 0)
-    return np.divide(common, union, out=np.zeros(len(a)), where=union > 0), present

@@ -5,31 +5,26 @@ from __future__ import annotations
 import secrets
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise
 
-import numpy as np
 from sqlalchemy import Connection, Engine, func, inspect, select
 from sqlalchemy import table as source_table
 
+from dbsim.choosing import resolve
 from dbsim.engines.backend import Backend
 from dbsim.engines.execute import TableHook, run
 from dbsim.engines.source_rows import source_rows, texts
 from dbsim.engines.transactions import read, write
 from dbsim.errors import IndexExists, InvalidOption, UnknownName
-from dbsim.hashing.bloom import choose_size
-from dbsim.hashing.word_signatures import choose_signature
 from dbsim.lifecycle.statements import drop_statements, table_statements
-from dbsim.options import MOST_WORD_BITS, Field, IndexOptions
+from dbsim.options import IndexOptions
 from dbsim.tables import catalogue
+from dbsim.tables.decision_tables import decisions_name
 from dbsim.tables.index_tables import IndexTables, queue_name, signatures_name
 from dbsim.tables.key_conditions import key_columns
 from dbsim.tables.source import PrimaryKey, Source
-from dbsim.text.normalisers.choose import choose_normaliser
 from dbsim.text.normalisers.unicode_table import UNICODE_VERSION
-from dbsim.text.tokens import TokenHasher
 
 SAMPLE = 500  # rows from each end of the table
-SHORT = 12  # words: in shorter texts one changed word spoils most 3-word shingles, so characters are compared
 
 
 def create(
@@ -114,7 +109,7 @@ def find_source(connection: Connection, backend: Backend, table: str, schema: st
 
 def require_free(connection: Connection, name: str) -> None:
     """A table of the application's that has the name of one of the index's is neither used nor replaced."""
-    for table in (signatures_name(name, 1), queue_name(name)):
+    for table in (signatures_name(name, 1), queue_name(name), decisions_name(name)):
         if inspect(connection).has_table(table):
             raise InvalidOption(f"there is a table {table!r} already: choose another name for the index")
 
@@ -141,7 +136,7 @@ def resolved(connection: Connection, backend: Backend, asked: IndexOptions, sour
     if all(field.resolved for field in options.fields):
         return options
     sample = _sample(connection, backend, IndexTables(new_record(options, source.primary_key)))
-    fields = tuple(_resolve(field, column) for field, column in zip(options.fields, sample, strict=True))
+    fields = tuple(resolve(field, column) for field, column in zip(options.fields, sample, strict=True))
     return replace(options, fields=fields)
 
 
@@ -160,27 +155,3 @@ def _sample(connection: Connection, backend: Backend, tables: IndexTables) -> li
             for all_texts, some in zip(found, batch.columns, strict=True):
                 all_texts += [text for text in some if text.strip()]
     return found
-
-
-def _resolve(field: Field, sample: Sequence[str]) -> Field:
-    """Normaliser, unit, size, bits and sampling that suit these texts."""
-    hasher = TokenHasher(b"")
-    if not field.normaliser:
-        field = replace(field, normaliser=choose_normaliser(sample)[0])
-    if field.unit is None:
-        words = replace(field, unit="words", size=1).analyser().tokens(sample, hasher).counts
-        short = len(words) > 0 and float(np.median(words)) < SHORT
-        field = replace(field, unit="characters" if short else "words")
-    field = replace(field, size=field.size or 3)
-    analyser = field.analyser()
-    bits, step = choose_size(analyser.features(analyser.tokens(sample, hasher)).counts)
-    field = replace(field, bits=field.bits or bits, sample=field.sample or (1 if field.bits else step))
-    return _with_signature(field, sample, hasher) if field.false_drops and not field.word_bits else field
-
-
-def _with_signature(field: Field, sample: Sequence[str], hasher: TokenHasher) -> Field:
-    """A word signature for the numbers of different words that these texts have."""
-    tokens = hasher.words(field.analyser().fold(sample))
-    different = [len(set(tokens.hashes[a:b].tolist())) for a, b in pairwise(tokens.offsets.tolist())]
-    chosen = choose_signature(np.array(different, np.int64), field.false_drops, MOST_WORD_BITS)
-    return replace(field, word_bits=chosen.bits, word_marks=chosen.per_word)

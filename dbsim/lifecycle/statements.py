@@ -15,6 +15,7 @@ from sqlalchemy.schema import CreateTable
 from dbsim.engines.backend import Backend
 from dbsim.engines.execute import TableHook
 from dbsim.tables.catalogue import FILLING, SUFFIXES, IndexRecord
+from dbsim.tables.decision_tables import DecisionTables, decisions_name
 from dbsim.tables.index_tables import IndexTables, queue_name, signatures_name
 from dbsim.tables.names import identifier, literal, quote
 
@@ -34,6 +35,8 @@ def table_statements(backend: Backend, record: IndexRecord, after_create_table: 
         _insert_index(backend, record),
         *_create_table(backend, backend.stored_table(tables), after_create_table),
         *_create_table(backend, tables.queue, after_create_table),
+        *_create_table(backend, DecisionTables(tables).decisions, after_create_table),
+        str(DecisionTables(tables).index().compile(dialect=backend.dialect)),
     ]
 
 
@@ -56,7 +59,11 @@ def alter_statements(backend: Backend, record: IndexRecord, after_create_table: 
 
 def drop_statements(backend: Backend, name: str, generations: Iterable[int]) -> list[str]:
     """Triggers first, so that the application never writes into a table that is gone; the catalogue row last."""
-    tables = [queue_name(name), *(signatures_name(name, generation) for generation in generations)]
+    tables = [
+        queue_name(name),
+        decisions_name(name),
+        *(signatures_name(name, generation) for generation in generations),
+    ]
     rows = [("dbsim_quarantine", "index_name"), ("dbsim_model", "index_name"), ("dbsim_generation", "index_name")]
     return [
         *backend.drop_triggers(name),

@@ -8,6 +8,7 @@ from html import escape
 
 from dbsim.evaluate.figures import Answers, EvaluateReport
 from dbsim.evaluate.intervals import Interval
+from dbsim.report.files import MARK
 from dbsim.report.plot import Axis, Series, axis_for, svg
 
 STYLE = """
@@ -31,7 +32,7 @@ def evaluation_page(report: EvaluateReport) -> str:
 
 def _parts(report: EvaluateReport) -> Iterator[str]:
     title = f"Index {report.index}"
-    yield f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(title)}</title>'
+    yield f'<!doctype html><!-- {MARK} --><html lang="en"><meta charset="utf-8"><title>{escape(title)}</title>'
     yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
     yield f"<style>{STYLE}</style><h1>{escape(title)}</h1>"
     yield f'<p class="note">{escape(report.family)}, {report.measure} similarity from {report.threshold:g}; '

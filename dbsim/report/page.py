@@ -8,6 +8,7 @@ from html import escape
 from typing import Any, TextIO
 
 from dbsim.report.differences import CHANGED, compare, excerpt
+from dbsim.report.files import MARK
 from dbsim.report.rows import Shown
 from dbsim.text.features import Analyser
 
@@ -31,7 +32,7 @@ del { background: #d443; border-radius: 2px; }
 
 def write_page(file: TextIO, title: str, summary: str, groups: Iterable[Shown], total: int) -> int:
     """The number of groups on the page."""
-    file.write(f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(title)}</title>')
+    file.write(f'<!doctype html><!-- {MARK} --><html lang="en"><meta charset="utf-8"><title>{escape(title)}</title>')
     file.write('<meta name="viewport" content="width=device-width, initial-scale=1">')
     file.write(f"<style>{STYLE}</style><h1>{escape(title)}</h1><p>{escape(summary)}</p>")
     file.write(

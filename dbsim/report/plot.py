@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
+from dbsim.report.files import MARK
+
 Point = tuple[float, float]
 WIDTH, LEFT, TOP, RIGHT, PLAIN, BELOW = 480, 62, 46, 28, 290, 52  # pixels; a phone shows 360 of them a line
 LINE, LETTER, FONT = 21, 7.4, 14  # of the legend; a letter's usual width
@@ -71,7 +73,7 @@ def svg(series: Sequence[Series], *, title: str, x: str | Axis, y: str | Axis) -
     lines = _wrapped(title, WIDTH - 20)
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '
-        f'font-family="sans-serif" font-size="{FONT}">',
+        f'font-family="sans-serif" font-size="{FONT}"><!-- {MARK} -->',
         f'<rect width="{WIDTH}" height="{height}" fill="white"/>',
         *(f'<text x="10" y="{17 + 17 * n}" font-weight="bold">{escape(text)}</text>' for n, text in enumerate(lines)),
         *_axes(across, up),

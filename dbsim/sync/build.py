@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 
 from dbsim.context import IndexContext
 from dbsim.engines.execute import run
+from dbsim.lifecycle import decisions
 from dbsim.lifecycle import groups as stored_groups
 from dbsim.lifecycle.create import show
 from dbsim.lifecycle.retire import retire
@@ -65,6 +66,8 @@ class Build:
         if record is None or record is found[0] or not record.ready:
             return False
         catalogue.switch(connection, found[0], record, int(time.time()))
+        if decisions.exist(connection, self.index.backend, self.index.tables):
+            decisions.carry_over(connection, IndexTables(found[0]), IndexTables(record))
         searched = IndexTables(catalogue.load(connection, self.index.name))
         stored_groups.drop(connection, GroupTables(searched))  # they hold the old generation's keys
         show(connection, self.index.backend, searched)

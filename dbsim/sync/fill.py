@@ -12,6 +12,7 @@ from sqlalchemy.sql.ddl import CreateIndex
 from dbsim.context import Stage
 from dbsim.engines.source_rows import source_rows, texts
 from dbsim.hashing.bloom import cardinality
+from dbsim.lifecycle.create import show
 from dbsim.progress import Progress
 from dbsim.sync import models
 from dbsim.sync.presign import Rehearsal
@@ -99,6 +100,8 @@ class Filling(Stage):
             _add_cardinalities(connection, size)
         self.backend.finish_filling(connection, self.tables)
         catalogue.set_ready(connection, self.tables.record)
+        if self.tables.record.searched and self.signer.family.learns:  # the views show what was learned
+            show(connection, self.backend, self.tables)
         return True
 
     def _count(self, table: FromClause) -> int:

@@ -10,6 +10,7 @@ from sqlalchemy import ColumnElement, Connection, delete, false, insert, select
 from dbsim.engines.backend import Backend
 from dbsim.engines.source_rows import source_rows, texts
 from dbsim.hashing.signer import Signatures, Signer
+from dbsim.lifecycle import decisions
 from dbsim.lifecycle import groups as stored_groups
 from dbsim.sync import models
 from dbsim.sync.presign import Rehearsal
@@ -28,6 +29,7 @@ def refresh(
     models.require(connection, tables, signer.signer)
     backend.lock_keys(connection, tables, keys)
     reached = filled(connection, tables)
+    decided = tables.record.searched and not reached and decisions.exist(connection, backend, tables)
     grouped = tables.record.searched and stored_groups.exist(connection, backend, GroupTables(tables))
     for some in chunks(keys, backend.key_batch):
         if grouped:
@@ -37,6 +39,8 @@ def refresh(
             store(connection, backend, tables, batch, signer.sign(batch))
         if grouped:
             note_changes(connection, tables, some, 1)
+        if decided:
+            decisions.forget(connection, tables, some)
         done += len(some)
     return done
 

@@ -8,6 +8,7 @@ from sqlalchemy import Connection, insert, select
 
 from dbsim.engines.execute import run
 from dbsim.errors import StatementRejected
+from dbsim.lifecycle import decisions
 from dbsim.lifecycle.create import show
 from dbsim.lifecycle.status import source_problem
 from dbsim.sync.generations import Generations
@@ -35,7 +36,14 @@ class Repair:
             and not backend.missing_triggers(connection, tables)
             and not backend.missing_surface(connection, tables)
             and connection.execute(select(*tables.queue.c).limit(1)).first() is None
+            and not decisions.incomplete(connection, backend, tables)
         )
+
+    def complete_decisions(self) -> None:
+        """Those written from SQL are about the texts that are indexed now; without its rows a decision goes."""
+        tables, backend = self.index.tables, self.index.backend
+        if self.index.read(lambda c: decisions.incomplete(c, backend, tables)):
+            self.index.write(lambda c: decisions.complete(c, tables))
 
     def adopt(self) -> None:
         """A migration may leave the table's schema open and writes the key's types by hand: ask the database.

@@ -77,6 +77,7 @@ class Worker(Generations):
         if compare or markers or not options.triggers:
             report.compared, report.repaired = self.reconcile()
             self.write(lambda c: self.backend.remove_markers(c, self.tables, markers))
+        self._repair.complete_decisions()
         self._build.tidy()
         return report
 

@@ -96,7 +96,7 @@ cardinality_table = Table(
 
 SUFFIXES = ("edges", "contents", "changes", "grouping", "groups")  # tables and view of stored groups
 DERIVED = re.compile(  # dbsim_a_k0 belongs to index a
-    rf"_(queue|pairs|buckets|signatures|fingerprint|pkey|k\d+|g\d+|{'|'.join(SUFFIXES)})$"
+    rf"_(queue|decisions|claims|pairs|buckets|signatures|fingerprint|pkey|k\d+|g\d+|{'|'.join(SUFFIXES)})$"
 )
 FILLING, READY = "filling", "ready"
 RESERVED = {name.removeprefix("dbsim_") for name in metadata.tables} | {"version", "status"}

@@ -51,7 +51,7 @@ def test_groups_and_the_view(database: dbsim.Database) -> None:
     assert {row[1] for row in rows} == {first.id, second.id}
     assert [row[4] for row in rows] == [0, 0, 0, 0, 4, 4]
     assert found.to_json()[1] == {
-        "group": second.id,
+        "group": str(second.id),
         "representative": 4,
         "diameter": 0.0,
         "members": [{"key": 4, "score": 1.0}, {"key": 6, "score": 1.0}],

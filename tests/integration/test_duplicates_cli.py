@@ -151,3 +151,22 @@ def test_limit(target: str) -> None:
 def test_status_shows_groups(target: str) -> None:
     run("duplicates", target, "articles")
     assert "2 of near-duplicates" in run("status", target).stdout
+
+
+def test_a_report_never_replaces_another_file(target: str, tmp_path: Path) -> None:
+    precious = tmp_path / "precious.db"
+    precious.write_bytes(b"SQLite format 3\0 and more")
+    for option in ("--csv", "--html"):
+        result = run("duplicates", target, "articles", option, str(precious))
+        assert (result.returncode, "is no report of this kind" in result.stderr) == (2, True)
+        report = tmp_path / f"report{option}"
+        for _ in range(2):  # a report replaces its predecessor
+            assert run("duplicates", target, "articles", option, str(report)).returncode == 0
+    assert precious.read_bytes() == b"SQLite format 3\0 and more"
+    other = run("duplicates", target, "articles", "--html", str(tmp_path / "report--csv"))
+    assert other.returncode == 2  # a table is no page
+
+
+def test_group_ids_are_strings_in_json(target: str) -> None:
+    groups = json.loads(run("duplicates", target, "articles", "--json").stdout)
+    assert all(isinstance(group["group"], str) and group["group"].isdigit() for group in groups)

@@ -6,7 +6,7 @@ worked on, so that a million contents need some ten megabytes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,8 +45,13 @@ class Collection:
         return len(self.fingerprints)
 
     @staticmethod
-    def of(fields: Sequence[FieldScore], keys: int, blocks: Iterable[Signatures]) -> Collection:
-        """Rows without features must not be among the blocks."""
+    def of(
+        fields: Sequence[FieldScore],
+        keys: int,
+        blocks: Iterable[Signatures],
+        keep: Callable[[NDArray[np.int64]], None] | None = None,
+    ) -> Collection:
+        """Rows without features must not be among the blocks; `keep` hears which rows of a block are new contents."""
         made = Collection(fields, keys)
         seen = np.empty(0, np.int64)
         rows: list[NDArray[np.int64]] = [seen]
@@ -57,6 +62,8 @@ class Collection:
             new, seen = _new(block.fingerprints, seen)
             firsts.append(block.fingerprints[new])
             made._append(block, new)
+            if keep is not None:
+                keep(new)
             for column, part in zip(counts, block.filters, strict=True):
                 column.append(part.counts[new])
         made.fingerprints, made.copies = np.unique(np.concatenate(rows), return_counts=True)

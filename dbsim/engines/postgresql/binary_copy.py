@@ -6,10 +6,10 @@ import struct
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
-import psycopg
 from numpy.typing import NDArray
 from sqlalchemy import Engine, func, literal_column, select
 
+from dbsim.engines.postgresql.drivers import own_psycopg
 from dbsim.engines.signature_rows import signature_page
 from dbsim.hashing.bloom import Filters
 from dbsim.hashing.signer import Signatures
@@ -20,12 +20,14 @@ from dbsim.tables.names import raw_sql
 HEADER = b"PGCOPY\n\xff\r\n\0" + b"\0" * 8
 TRAILER = b"\xff\xff"
 READ_BYTES = 1 << 22
+Buffer = bytes | bytearray | memoryview
 _NULL = -1
 
 
-def binary_rows(keys: Sequence[Sequence[bytes | None]], rows: Signatures) -> Iterator[bytes]:
+def binary_rows(keys: Sequence[Sequence[Buffer | None]], rows: Signatures) -> Iterator[bytes]:
     """The whole COPY stream; `keys` are the primary key's values in binary form."""
-    width = len(keys[0]) + 1 + rows.keys.shape[1] + 2 * len(rows.filters) + sum(part.shape[1] for part in rows.words)
+    width = len(keys[0]) + 1 + rows.keys.shape[1] + 2 * len(rows.filters) + len(rows.rarities)
+    width += sum(part.shape[1] for part in rows.words)
     count = struct.pack(">h", width)
     tails = _tails(rows)
     yield HEADER
@@ -35,7 +37,7 @@ def binary_rows(keys: Sequence[Sequence[bytes | None]], rows: Signatures) -> Ite
     yield TRAILER
 
 
-def _value(data: bytes | None) -> bytes:
+def _value(data: Buffer | None) -> bytes:
     return struct.pack(">i", _NULL) if data is None else struct.pack(">i", len(data)) + data
 
 
@@ -64,6 +66,7 @@ def _fill(rows: Signatures, chosen: NDArray[np.int64], pattern: NDArray[np.bool_
         bits["size"], bits["bits"] = width * 8, part.bits[chosen]
         columns.append((4 + width, "", bits) if there else (_NULL, "", None))
         columns.append((4, ">i4", part.counts[chosen]))
+    columns += [(2, ">i2", rarity[chosen]) for rarity in rows.rarities]
     columns += [(8, ">i8", word[chosen]) for part in rows.words for word in part.T]
     fields: list[tuple[str, object]] = []
     for number, (_, kind, values) in enumerate(columns):
@@ -88,16 +91,16 @@ def copied_signatures(engine: Engine, tables: IndexTables) -> Iterator[Signature
     ]
     query = raw_sql(select(*values), engine.dialect)
     with engine.connect() as connection:
-        raw = connection.connection.dbapi_connection
-        assert isinstance(raw, psycopg.Connection)
+        raw = own_psycopg(connection)
+        assert raw is not None
         with raw.cursor() as cursor, cursor.copy(f"COPY ({query}) TO STDOUT (FORMAT BINARY)") as copy:
             yield from read_signatures(copy, tables.record.options)
 
 
-def read_signatures(stream: Iterable[bytes | memoryview], options: IndexOptions) -> Iterator[Signatures]:
+def read_signatures(stream: Iterable[Buffer], options: IndexOptions) -> Iterator[Signatures]:
     """From a binary COPY of fingerprint, keys, then bits and count of each field, none of them NULL."""
     layout = _layout(options)
-    buffer: list[bytes | memoryview] = []
+    buffer: list[Buffer] = []
     size = 0
     for number, data in enumerate(stream):
         buffer.append(data[len(HEADER) :] if number == 0 else data)
@@ -120,6 +123,9 @@ def _layout(options: IndexOptions) -> np.dtype[np.void]:
     for number, field in enumerate(options.fields):
         fields += [(f"lb{number}", ">i4"), (f"size{number}", ">i4"), (f"bits{number}", "u1", (field.bits // 8,))]
         fields += [(f"lc{number}", ">i4"), (f"count{number}", ">i4")]
+    if options.hashing.rarity:
+        for number in range(len(options.fields)):
+            fields += [(f"lr{number}", ">i4"), (f"rarity{number}", ">i2")]
     return np.dtype(fields)
 
 
@@ -131,4 +137,6 @@ def _parse(rows: NDArray[np.void], options: IndexOptions) -> Signatures:
         Filters(np.ascontiguousarray(rows[f"bits{number}"]), rows[f"count{number}"].astype(np.int64))
         for number in range(len(options.fields))
     )
-    return Signatures(np.ones(len(rows), bool), rows["k0"].astype(np.int64), keys, filters)
+    count = len(options.fields) if options.hashing.rarity else 0
+    rarities = tuple(rows[f"rarity{number}"].astype(np.int64) for number in range(count))
+    return Signatures(np.ones(len(rows), bool), rows["k0"].astype(np.int64), keys, filters, rarities=rarities)

@@ -5,14 +5,16 @@ from __future__ import annotations
 import random
 import sqlite3
 import time
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
     Connection,
     Dialect,
+    Double,
     Engine,
     FromClause,
     Integer,
@@ -30,13 +32,17 @@ from sqlalchemy.dialects.sqlite.base import SQLiteDialect
 from sqlalchemy.exc import DBAPIError
 
 from dbsim.engines.backend import GONE
+from dbsim.engines.pause import pause
 from dbsim.engines.signature_rows import signature_pages
 from dbsim.engines.sqlite.views import SQLiteSurface, trigger_names
 from dbsim.errors import DatabaseUnavailable, DbsimError, InvalidOption, StatementRejected
 from dbsim.hashing.bloom import jaccard
+from dbsim.hashing.records.levels import CUTS, EQUAL
+from dbsim.hashing.records.probability import probability_of
 from dbsim.hashing.signer import Signatures
 from dbsim.resources import sql
 from dbsim.tables.index_tables import IndexTables
+from dbsim.tables.key_forms import sqlite_forms
 from dbsim.tables.names import quote
 from dbsim.tables.source import Key, Source, Unindexable
 
@@ -114,6 +120,9 @@ class SQLite(SQLiteSurface):
         except UnicodeDecodeError as error:
             raise Unindexable("not valid UTF-8") from error
 
+    def key_forms(self, connection: Connection, value: Any, declared: str) -> Sequence[Any]:
+        return sqlite_forms(value, declared)
+
     # ── triggers and queue ──
     def create_triggers(self, tables: IndexTables, connection: Connection | None = None) -> list[str]:
         names = tables.key_names
@@ -184,24 +193,24 @@ class SQLite(SQLiteSurface):
         return "(" + ", ".join(["NULL"] * len(tables.key_names)) + ")"
 
     def wait(self, engine: Engine, tables: IndexTables, seconds: float) -> None:
-        time.sleep(min(POLL_SECONDS, seconds))
+        pause(min(POLL_SECONDS, seconds))
 
     # ── transactions ──
     def open(self, engine: Engine) -> Connection:
         return engine.connect()
 
     def begin(self, connection: Connection) -> None:
-        raw = connection.connection.dbapi_connection
-        assert isinstance(raw, sqlite3.Connection)
         connection.begin()
-        if raw.in_transaction:  # the application's engine emits a plain BEGIN, which would fail when it comes to write
+        # the application's engine may emit a plain BEGIN, which would fail when it comes to write
+        if in_transaction(connection):
             connection.exec_driver_sql("ROLLBACK")
         connection.exec_driver_sql("BEGIN IMMEDIATE")
 
+    def all_rows_visible(self, connection: Connection) -> AbstractContextManager[None]:
+        return nullcontext()
+
     def snapshot(self, connection: Connection) -> None:
-        raw = connection.connection.dbapi_connection
-        assert isinstance(raw, sqlite3.Connection)
-        if not raw.in_transaction:
+        if not in_transaction(connection):
             connection.exec_driver_sql("BEGIN")
 
     def alone(self, connection: Connection) -> None:
@@ -214,7 +223,7 @@ class SQLite(SQLiteSurface):
         while not self._begun(connection):
             if time.monotonic() > deadline:
                 raise DatabaseUnavailable("another deploy does not end: wait for it, then try again")
-            time.sleep(0.05 + 0.2 * random.random())
+            pause(0.05 + 0.2 * random.random())
         try:
             yield
             connection.commit()
@@ -294,9 +303,7 @@ class SQLite(SQLiteSurface):
     def prepare(self, connection: Connection) -> None:
         info = connection.connection.info
         if _PREPARED not in info:
-            raw = connection.connection.dbapi_connection
-            assert isinstance(raw, sqlite3.Connection)
-            register(raw)
+            register(connection.connection.dbapi_connection)
             info[_PREPARED] = True
 
     def jaccard(
@@ -309,6 +316,19 @@ class SQLite(SQLiteSurface):
     ) -> ColumnElement[float]:
         return func.dbsim_jaccard(bits, count, other_bits, other_count, literal_column(str(size)))
 
+    def level(
+        self,
+        bits: ColumnElement[Any],
+        count: ColumnElement[Any],
+        other_bits: ColumnElement[Any],
+        other_count: ColumnElement[Any],
+        size: int,
+    ) -> ColumnElement[int]:
+        return func.dbsim_level(bits, count, other_bits, other_count, literal_column(str(size)), type_=Integer)
+
+    def probability(self, evidence: ColumnElement[int]) -> ColumnElement[float]:
+        return func.dbsim_probability(evidence, type_=Double)
+
     def hamming(self, key: ColumnElement[Any], other: ColumnElement[Any]) -> ColumnElement[int]:
         return func.dbsim_hamming(key, other, type_=Integer)
 
@@ -318,10 +338,20 @@ class SQLite(SQLiteSurface):
         return select(*values).cte(parameter)
 
 
-def register(raw: sqlite3.Connection) -> None:
-    """dbsim's functions on a connection: dbsim_jaccard(bits, count, other bits, other count, length of the filter)."""
+def in_transaction(connection: Connection) -> bool:
+    """pysqlite's connection and aiosqlite's say so in the same way."""
+    return bool(connection.connection.driver_connection.in_transaction)  # type: ignore[union-attr]
+
+
+def register(raw: Any) -> None:
+    """dbsim's functions on a driver's connection (sqlite3's, or what SQLAlchemy makes of aiosqlite's).
+
+    dbsim_jaccard(bits, count, other bits, other count, length of the filter), dbsim_hamming(key, other key)
+    """
     raw.create_function("dbsim_jaccard", 5, _jaccard, deterministic=True)
     raw.create_function("dbsim_hamming", 2, _hamming, deterministic=True)
+    raw.create_function("dbsim_level", 5, _level, deterministic=True)
+    raw.create_function("dbsim_probability", 1, _probability, deterministic=True)
 
 
 def _jaccard(
@@ -333,6 +363,21 @@ def _jaccard(
         other_bits = bytes.fromhex(other_bits[1:])
     both = (int.from_bytes(bits) & int.from_bytes(other_bits)).bit_count()
     return jaccard(count, other_count, both, size)
+
+
+def _level(bits: bytes | None, count: int, other_bits: bytes | str | None, other_count: int, size: int) -> int | None:
+    if not bits or not other_bits:
+        return None
+    if isinstance(other_bits, str):
+        other_bits = bytes.fromhex(other_bits[1:])
+    both = (int.from_bytes(bits) & int.from_bytes(other_bits)).bit_count()
+    if both == count == other_count:
+        return EQUAL
+    return 1 + bisect_right(CUTS, jaccard(count, other_count, both, size))
+
+
+def _probability(evidence: int | None) -> float | None:
+    return None if evidence is None else probability_of(evidence)
 
 
 def _hamming(key: int | None, other: int | None) -> int | None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import Connection, Subquery
 
 from dbsim.context import DatabaseContext
+from dbsim.dedupe.decisions import Book, Decision
 from dbsim.dedupe.keep import Ranking
 from dbsim.dedupe.kernels.buckets import Limits
 from dbsim.dedupe.options import GroupOptions, PairOptions
@@ -16,12 +17,13 @@ from dbsim.dedupe.resolve import Resolution, Resolver
 from dbsim.dedupe.results import Duplicates, Pairs
 from dbsim.dedupe.run import Deduplication, limited
 from dbsim.dedupe.store_pairs import Workplace
+from dbsim.engines.callers import Caller, connection_of
 from dbsim.engines.transactions import persistently
 from dbsim.errors import InvalidOption
 from dbsim.hashing.signer import Signer
+from dbsim.index.changing import Changing
+from dbsim.index.measuring import Measuring
 from dbsim.lifecycle import status
-from dbsim.lifecycle.inline import set_inline
-from dbsim.measuring import Measuring
 from dbsim.options import IndexOptions, describe_columns
 from dbsim.progress import Progress, quiet
 from dbsim.search.contains import Contained, contains, search_containing
@@ -34,13 +36,14 @@ from dbsim.search.statements import Where
 from dbsim.search.words import Question, Words
 from dbsim.sync import models
 from dbsim.sync.compare import Comparison, Differences
+from dbsim.sync.given import refresh_given
 from dbsim.sync.worker import SyncReport, Worker
 from dbsim.tables import catalogue
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.source import Key
 
 
-class Index(Measuring):
+class Index(Measuring, Changing):
     """Near-duplicate search over one table. Made by `Database.create_index` or `Database.index`."""
 
     def __init__(self, context: DatabaseContext, record: catalogue.IndexRecord) -> None:
@@ -71,6 +74,11 @@ class Index(Measuring):
         return self._tables.record.options
 
     @property
+    def secret(self) -> bytes:
+        """With the options it makes `dbsim.bulk` and `dbsim.spark` find the very groups of this index; keep it so."""
+        return self._tables.record.secret
+
+    @property
     def key_names(self) -> list[str]:
         """The primary key's columns."""
         return self._tables.key_names
@@ -90,11 +98,6 @@ class Index(Measuring):
             deduplication.keep_up()
         return report
 
-    def refit(self) -> None:
-        """Learn again from the table as it is now (families that learn): a new generation; the next `sync` fills it."""
-        self._current.look()
-        models.refit(self._search.context)
-
     def follow(
         self, *, stop: Callable[[], bool] = lambda: False, poll: float = 5.0, progress: Progress = quiet
     ) -> None:
@@ -105,14 +108,17 @@ class Index(Measuring):
             persistently(backend, lambda: backend.wait(self._context.engine, self._tables, poll))
             self.sync(progress=progress)
 
-    def set_inline(self, on: bool = True, *, progress: Progress = quiet) -> SyncReport:
-        """PostgreSQL: sign in the writing transaction (True) or through the queue (False), then bring up to date."""
-        set_inline(self._context.engine, self._context.backend, self.name, on)
-        self._current.look()
-        return self.sync(progress=progress)
-
     def _worker(self, progress: Progress = quiet) -> Worker:
         return Worker(self._search.context, progress=progress)
+
+    def refresh(self, keys: Sequence[Any], *, connection: Caller = None) -> int:
+        """Sign these rows now; in the caller's transaction they are found before it commits, and rolled back with it.
+
+        The queue keeps them for the next `sync`, which finds nothing left to do. Until the transaction ends, workers
+        wait for these rows, and other callers of `refresh` may. An inline index has signed them already.
+        """
+        wanted = [self.key(key) for key in keys]
+        return refresh_given(self._worker(), wanted, connection_of(connection))
 
     def check(self, *, sample: int | None = None, repair: bool = False, progress: Progress = quiet) -> Differences:
         """Recompute signatures and compare, all rows or a sample; rows still in the queue are not differences."""
@@ -154,7 +160,7 @@ class Index(Measuring):
         probes: int = 0,
         verify: bool | None = None,
         containing: Words | str | None = None,
-        connection: Connection | None = None,
+        connection: Caller = None,
     ) -> Results:
         """Rows similar to a text; for an index of several fields give `{"title": …, "body": …}`.
 
@@ -163,16 +169,17 @@ class Index(Measuring):
         the filters give an estimate. `containing` leaves rows out that lack a word, in the same statement.
         """
         wanted = Words(all=(containing,)) if isinstance(containing, str) else containing
+        own = connection_of(connection)
 
         def question(search: SearchEngine) -> Results:
             bounds = bounds_of(search.options, threshold, limit, max_candidates, probes, verify)
-            (query,) = search.sign([by_field(search.options, text)], probes, connection)
+            (query,) = search.sign([by_field(search.options, text)], probes, own)
             if wanted is None:
-                return search.search(query, bounds, where, connection)
+                return search.search(query, bounds, where, own)
             words = Question(search.tables, search.signer, wanted)
-            return search_containing(search, query, bounds, where, words, connection)
+            return search_containing(search, query, bounds, where, words, own)
 
-        return self._current.ask(question, connection)
+        return self._current.ask(question, own)
 
     def contains(
         self,
@@ -181,18 +188,18 @@ class Index(Measuring):
         none_of: str | Sequence[str] = (),
         where: Where = None,
         limit: int | None = None,
-        connection: Connection | None = None,
+        connection: Caller = None,
     ) -> Contained:
         """Keys of the rows that have all these words and phrases and none of those, exactly; needs word signatures.
 
         A word is one of the normalised text: "Straße" finds "STRASSE". `phrase` and `none_of` are one text or several.
         """
-        asked = Words.of(words, phrase, none_of)
+        asked, own = Words.of(words, phrase, none_of), connection_of(connection)
 
         def question(search: SearchEngine) -> Contained:
-            return contains(search, Question(search.tables, search.signer, asked), where, limit, connection)
+            return contains(search, Question(search.tables, search.signer, asked), where, limit, own)
 
-        return self._current.ask(question, connection)
+        return self._current.ask(question, own)
 
     def similar(
         self,
@@ -204,16 +211,16 @@ class Index(Measuring):
         max_candidates: int = MAX_CANDIDATES,
         probes: int = 0,
         verify: bool | None = None,
-        connection: Connection | None = None,
+        connection: Caller = None,
     ) -> Results:
         """Rows similar to a row of the table, given by its primary key (a dict or tuple when composite)."""
-        found = self.key(key)
+        found, own = self.key(key), connection_of(connection)
 
         def question(search: SearchEngine) -> Results:
             bounds = bounds_of(search.options, threshold, limit, max_candidates, probes, verify)
-            return search.similar(found, bounds, where, connection)
+            return search.similar(found, bounds, where, own)
 
-        return self._current.ask(question, connection)
+        return self._current.ask(question, own)
 
     def search_many(
         self,
@@ -224,18 +231,19 @@ class Index(Measuring):
         max_candidates: int = MAX_CANDIDATES,
         probes: int = 0,
         verify: bool | None = None,
-        connection: Connection | None = None,
+        connection: Caller = None,
     ) -> list[Results]:
         """A batch of searches in one statement (per 200 texts)."""
         if isinstance(texts, str):
             raise InvalidOption("search_many takes a list of texts; for one text use search")
+        own = connection_of(connection)
 
         def question(search: SearchEngine) -> list[Results]:
             bounds = bounds_of(search.options, threshold, limit, max_candidates, probes, verify)
             fields = [by_field(search.options, text) for text in texts]
-            return search.search_many(search.sign(fields, probes, connection) if texts else [], bounds, connection)
+            return search.search_many(search.sign(fields, probes, own) if texts else [], bounds, own)
 
-        return self._current.ask(question, connection)
+        return self._current.ask(question, own)
 
     def match(
         self,
@@ -327,6 +335,35 @@ class Index(Measuring):
     def kept(self, groups: Sequence[int], *, keep: str = "first") -> set[Key]:
         """The keys, as tuples, of the rows that stay of some stored groups."""
         return self._context.read(lambda c: self._ranking(keep).kept(c, groups))
+
+    # ── decisions ──
+    def decide(
+        self, a: Any, b: Any, verdict: str, *, who: str = "", note: str = "", connection: Connection | None = None
+    ) -> Decision:
+        """Say of two rows that they are the "same", "different", or that you are "unsure"; kept in the database.
+
+        Groups have rows that are the same together, also below the threshold, and different ones never, also not
+        through a third row. When the text of a row changes, the decision is outdated and asked again.
+        """
+        one, two = self.key(a), self.key(b)
+        score = self._current.ask(lambda search: search.explain(one, two)).exact
+        return self._book().decide(one, two, verdict, who, note, score, connection)
+
+    def undecide(self, a: Any, b: Any, *, connection: Connection | None = None) -> bool:
+        """Take the decision about two rows back; whether there was one."""
+        return self._book().undecide(self.key(a), self.key(b), connection)
+
+    def decisions(self) -> Iterator[Decision]:
+        """Everything that was decided, in key order, read a page at a time."""
+        return iter(self._book())
+
+    def labelled_pairs(self) -> Iterator[tuple[Decision, list[float | None]]]:
+        """Every decision with the exact similarity of each field as the texts are now: data to fit and judge with."""
+        for decision in self.decisions():
+            yield decision, [field.exact for field in self.explain(decision.a, decision.b).fields]
+
+    def _book(self) -> Book:
+        return Book(self._current.look().context)
 
     def _ranking(self, keep: str) -> Ranking:
         return Ranking(self._deduplication(quiet).place, keep)

@@ -11,6 +11,7 @@ import numpy as np
 
 from dbsim.context import DatabaseContext
 from dbsim.dedupe.results import Pair
+from dbsim.engines.source_sample import sample_of
 from dbsim.errors import InvalidOption
 from dbsim.evaluate.collections import compare_collections
 from dbsim.evaluate.evaluation import Evaluation
@@ -23,7 +24,6 @@ from dbsim.hashing.signer import Signer
 from dbsim.options import IndexOptions
 from dbsim.progress import Progress, quiet
 from dbsim.search.generation import Current
-from dbsim.sync import models
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.source import Key, public_key
 
@@ -68,7 +68,7 @@ class Measuring(ABC):
         progress: Progress = quiet,
     ) -> TuneReport:
         """Measure recall, rows ranked and cost of a grid of settings on a sample of the table."""
-        texts, rows = self._context.read(lambda c: models.sample_of(c, self._context.backend, self._tables, sample))
+        texts, rows = self._context.read(lambda c: sample_of(c, self._context.backend, self._tables, sample))
         tuning = Tuning(
             self._signer,
             texts,

@@ -1,0 +1,216 @@
+"""What people decided about pairs of rows: decide, take back, list; (key, key, verdict) ↔ dbsim_<index>_decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from sqlalchemy import Connection, Select, and_, delete, func, insert, or_, select, tuple_
+
+from dbsim.context import Stage
+from dbsim.errors import Contradiction, InvalidOption, UnknownKey, suggest
+from dbsim.lifecycle import decisions as stored_decisions
+from dbsim.lifecycle.create import show
+from dbsim.tables import catalogue
+from dbsim.tables.decision_tables import DIFFERENT, LONGEST, SAME, UNSURE, VERDICTS, DecisionTables
+from dbsim.tables.key_conditions import among, key_columns
+from dbsim.tables.source import Key, public_key
+
+PAGE = 1_000  # decisions read at once
+
+
+@dataclass(frozen=True)
+class Decision:
+    """Two rows and what somebody said about them; `outdated` when the text of one of them is another now."""
+
+    a: Any
+    b: Any
+    verdict: str
+    who: str
+    when: str
+    note: str
+    score: float | None
+    outdated: bool
+
+    def to_json(self) -> dict[str, Any]:
+        return dict(self.__dict__)
+
+
+@dataclass
+class Book(Stage):
+    """The decisions of one index."""
+
+    @cached_property
+    def decided(self) -> DecisionTables:
+        return DecisionTables(self.tables)
+
+    # ── writing ──
+    def decide(
+        self, a: Key, b: Key, verdict: str, who: str, note: str, score: float | None, connection: Connection | None
+    ) -> Decision:
+        """One decision a pair: a new one replaces the former."""
+        _require(verdict, who, note)
+
+        def work(own: Connection) -> Decision:
+            self._prepare(own)
+            (first, one), (second, two) = self._rows(own, a, b)
+            if verdict != UNSURE:
+                self._require_consistent(own, first, second, verdict)
+            self._remove(own, first, second)
+            values = {"verdict": verdict, "decided_by": who, "note": note, "score": score}
+            keys = dict(zip((*self.decided.sides[0], *self.decided.sides[1]), (*first, *second), strict=True))
+            own.execute(insert(self.decided.decisions).values(**values, **keys, fingerprint_a=one, fingerprint_b=two))
+            found = self._select().where(self._pair(first, second))
+            return self._decision(tuple(own.execute(found).one()))
+
+        return self.write(work) if connection is None else work(connection)
+
+    def undecide(self, a: Key, b: Key, connection: Connection | None) -> bool:
+        """Whether there was a decision to take back."""
+
+        def work(own: Connection) -> bool:
+            if not stored_decisions.exist(own, self.backend, self.tables):
+                return False
+            return self._remove(own, a, b) > 0
+
+        return self.write(work) if connection is None else work(connection)
+
+    def _prepare(self, connection: Connection) -> None:
+        """One decides at a time, so that no two decisions contradict each other."""
+        catalogue.generations(connection, self.tables.record.name, lock=True)
+        if not stored_decisions.exist(connection, self.backend, self.tables):
+            stored_decisions.create(connection, self.backend, self.tables, self.context.after_create_table)
+            show(connection, self.backend, self.tables)  # views of an index made before there were decisions
+
+    def _rows(self, connection: Connection, a: Key, b: Key) -> list[tuple[Key, int]]:
+        """Both rows, the smaller key first, as the database orders them: (key, fingerprint)."""
+        stored = self.tables.signatures
+        columns = key_columns(stored, self.tables)
+        query = select(self.decided.fingerprint(stored), *columns).where(among(columns, [a, b])).order_by(*columns)
+        rows = [(tuple(key), number) for number, *key in connection.execute(query)]
+        if len(rows) == 2:
+            return rows
+        if a == b or (len(rows) == 1 and self._count(connection, a) and self._count(connection, b)):
+            raise InvalidOption("a decision is about two rows: name two different keys")
+        missing = b if self._count(connection, a) else a
+        shown = public_key(self.tables.key_names, missing)
+        raise UnknownKey(f"index {self.tables.record.name!r} has no row with the key {shown!r}: run `dbsim sync` first")
+
+    def _count(self, connection: Connection, key: Key) -> int:
+        stored = self.tables.signatures
+        query = select(func.count()).select_from(stored).where(among(key_columns(stored, self.tables), [key]))
+        return connection.scalar(query) or 0
+
+    def _pair(self, a: Key, b: Key) -> Any:
+        return and_(among(self.decided.keys(0), [a]), among(self.decided.keys(1), [b]))
+
+    def _remove(self, connection: Connection, a: Key, b: Key) -> int:
+        either = or_(self._pair(a, b), self._pair(b, a))
+        return connection.execute(delete(self.decided.decisions).where(either)).rowcount
+
+    # ── contradictions ──
+    def _require_consistent(self, connection: Connection, a: Key, b: Key, verdict: str) -> None:
+        """Rows that are the same by a chain of decisions cannot be different, and the other way round."""
+        ours, theirs = self._same_as(connection, a, (a, b)), self._same_as(connection, b, (a, b))
+
+        def name(key: Key) -> str:
+            return repr(public_key(self.tables.key_names, key))
+
+        if verdict == DIFFERENT and b in ours:
+            raise Contradiction(
+                f"rows {name(a)} and {name(b)} are the same by earlier decisions, through others: "
+                f"take one of those back first (`dbsim decisions` lists them)"
+            )
+        if verdict == SAME:
+            for x, y in self._links(connection, ours, DIFFERENT):
+                other = y if x in ours else x
+                if other in theirs and {x, y} != {a, b}:
+                    raise Contradiction(
+                        f"rows {name(a)} and {name(b)} cannot be the same: {name(x)} and {name(y)}, which belong to "
+                        f"them by earlier decisions, are different: take one of those back first"
+                    )
+
+    def _same_as(self, connection: Connection, key: Key, but: tuple[Key, Key]) -> set[Key]:
+        """Everything that is the same as the row by decisions, apart from that about one pair."""
+        known, front = {key}, [key]
+        while front:
+            links = [pair for pair in self._links(connection, front, SAME) if set(pair) != set(but)]
+            front = list({end for pair in links for end in pair} - known)
+            known.update(front)
+        return known
+
+    def _links(self, connection: Connection, keys: Any, verdict: str) -> Iterator[tuple[Key, Key]]:
+        wanted, width = list(keys), len(self.tables.key_names)
+        for start in range(0, len(wanted), self.backend.key_batch):
+            some = wanted[start : start + self.backend.key_batch]
+            for side in (0, 1):
+                query = self._select().where(
+                    self.decided.decisions.c.verdict == verdict, among(self.decided.keys(side), some)
+                )
+                for row in connection.execute(query):
+                    if not row[-1]:
+                        yield tuple(row[:width]), tuple(row[width : 2 * width])
+
+    # ── reading ──
+    def __iter__(self) -> Iterator[Decision]:
+        """All of them in key order, a page at a time."""
+        last: Key | None = None
+        while page := self.read(lambda c: self.page(c, last)):  # noqa: B023
+            for key, decision in page:
+                last = key
+                yield decision
+
+    def page(
+        self, connection: Connection, last: Key | None = None, size: int = PAGE, verdict: str | None = None
+    ) -> list[tuple[Key, Decision]]:
+        if not stored_decisions.exist(connection, self.backend, self.tables):
+            return []
+        keys = [*self.decided.keys(0), *self.decided.keys(1)]
+        query = self._select().order_by(*keys).limit(size)
+        if last is not None:
+            query = query.where(tuple_(*keys) > tuple(last))
+        if verdict is not None:
+            query = query.where(self.decided.decisions.c.verdict == verdict)
+        rows = [tuple(row) for row in connection.execute(query)]
+        return [(row[: len(keys)], self._decision(row)) for row in rows]
+
+    def of(self, connection: Connection, keys: Sequence[Key]) -> list[tuple[Key, Key, Decision]]:
+        """All decisions between two of these rows."""
+        if len(keys) < 2 or not stored_decisions.exist(connection, self.backend, self.tables):
+            return []
+        query = self._select().where(among(self.decided.keys(0), keys), among(self.decided.keys(1), keys))
+        width = len(self.tables.key_names)
+        rows = [tuple(row) for row in connection.execute(query)]
+        return [(row[:width], row[width : 2 * width], self._decision(row)) for row in rows]
+
+    def _select(self) -> Select[Any]:
+        """Both keys, what was decided, whether it is outdated."""
+        decided, table = self.decided, self.decided.decisions
+        a, b = (self.tables.signatures.alias(f"dbsim_{side}") for side in "ab")
+        valid = func.coalesce(decided.valid(a, b), False).label("valid")
+        return (
+            select(
+                *decided.keys(0),
+                *decided.keys(1),
+                *(table.c[name] for name in ("verdict", "decided_by", "decided_at", "note", "score")),
+                (~valid.element).label("outdated"),
+            )
+            .outerjoin_from(table, a, decided.row(0, a))
+            .outerjoin(b, decided.row(1, b))
+        )
+
+    def _decision(self, row: tuple[Any, ...]) -> Decision:
+        width = len(self.tables.key_names)
+        a, b = (public_key(self.tables.key_names, row[start : start + width]) for start in (0, width))
+        verdict, who, when, note, score, outdated = row[2 * width :]
+        return Decision(a, b, verdict, who, str(when), note, score, bool(outdated))
+
+
+def _require(verdict: str, who: str, note: str) -> None:
+    if verdict not in VERDICTS:
+        raise InvalidOption(f"a verdict is {', '.join(VERDICTS)}, not {verdict!r}{suggest(verdict, VERDICTS)}")
+    for name, value in (("decided_by", who), ("note", note)):
+        if len(value) > LONGEST[name]:
+            raise InvalidOption(f"{name} has {len(value)} characters, but at most {LONGEST[name]} are kept")

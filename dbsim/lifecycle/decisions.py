@@ -1,0 +1,81 @@
+"""The table of decisions, made when it is first needed and kept in step with the rows: IndexTables → rows changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy import ColumnElement, Connection, ScalarSelect, and_, case, delete, exists, not_, or_, select, update
+from sqlalchemy.schema import CreateTable
+
+from dbsim.engines.backend import Backend
+from dbsim.engines.execute import TableHook, run
+from dbsim.tables.decision_tables import CHANGED, DecisionTables
+from dbsim.tables.index_tables import IndexTables
+from dbsim.tables.key_conditions import among
+from dbsim.tables.source import Key
+
+
+def exist(connection: Connection, backend: Backend, tables: IndexTables) -> bool:
+    return backend.has_table(connection, DecisionTables(tables).decisions.name)
+
+
+def create(
+    connection: Connection, backend: Backend, tables: IndexTables, after_create_table: TableHook | None = None
+) -> None:
+    """Indexes made before there were decisions get the table when somebody decides."""
+    if exist(connection, backend, tables):
+        return
+    made = DecisionTables(tables)
+    connection.execute(CreateTable(made.decisions, if_not_exists=True))
+    run(connection, after_create_table(made.decisions) if after_create_table is not None else ())
+    connection.execute(made.index())
+
+
+def forget(connection: Connection, tables: IndexTables, keys: Sequence[Key]) -> None:
+    """Of these rows, those that are no longer stored take their decisions along."""
+    decided, stored = DecisionTables(tables), tables.signatures
+    for side in (0, 1):
+        gone = not_(exists(select(stored.c[tables.key_names[0]]).where(decided.row(side, stored))))
+        connection.execute(delete(decided.decisions).where(among(decided.keys(side), keys), gone))
+
+
+def complete(connection: Connection, tables: IndexTables) -> None:
+    """What was written from SQL gets the fingerprints of the rows as they are now; without its rows it goes."""
+    decided = DecisionTables(tables)
+    table = decided.decisions
+    connection.execute(delete(table).where(_orphaned(decided)))
+    for side, column in enumerate((table.c.fingerprint_a, table.c.fingerprint_b)):
+        connection.execute(update(table).where(column.is_(None)).values({column: _now(decided, side, tables)}))
+
+
+def incomplete(connection: Connection, backend: Backend, tables: IndexTables) -> bool:
+    """Whether `complete` has something to do."""
+    if not exist(connection, backend, tables):
+        return False
+    decided = DecisionTables(tables)
+    table = decided.decisions
+    work = [table.c.fingerprint_a.is_(None), table.c.fingerprint_b.is_(None), _orphaned(decided)]
+    return connection.execute(select(table.c.verdict).where(or_(*work)).limit(1)).first() is not None
+
+
+def _orphaned(decided: DecisionTables) -> ColumnElement[bool]:
+    """A row of it is gone, perhaps without a worker: an inline index's triggers know nothing of decisions."""
+    stored = decided.tables.signatures
+    rows = (select(stored.c[decided.tables.key_names[0]]).where(decided.row(side, stored)) for side in (0, 1))
+    return not_(and_(*(exists(row.correlate(decided.decisions)) for row in rows)))
+
+
+def carry_over(connection: Connection, old: IndexTables, new: IndexTables) -> None:
+    """Another generation has other fingerprints for the same texts; what was outdated stays so."""
+    complete(connection, old)
+    decided = DecisionTables(old)
+    table = decided.decisions
+    for side, column in enumerate((table.c.fingerprint_a, table.c.fingerprint_b)):
+        same = column == _now(decided, side, old)
+        connection.execute(update(table).values({column: case((same, _now(decided, side, new)), else_=CHANGED)}))
+
+
+def _now(decided: DecisionTables, side: int, tables: IndexTables) -> ScalarSelect[int]:
+    stored = tables.signatures
+    found = select(decided.fingerprint(stored)).where(decided.row(side, stored))
+    return found.correlate(decided.decisions).scalar_subquery()

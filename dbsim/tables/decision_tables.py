@@ -1,0 +1,115 @@
+"""What people decided about pairs of rows, as a table anybody may read and write: IndexTables → Table.
+
+dbsim_<index>_decisions  one row a pair, the smaller key first: verdict, who, when, note, and what was decided upon
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    CheckConstraint,
+    Column,
+    ColumnElement,
+    Double,
+    MetaData,
+    PrimaryKeyConstraint,
+    Table,
+    Text,
+    and_,
+    func,
+    or_,
+    text,
+)
+from sqlalchemy.schema import CreateIndex, Index
+
+from dbsim.tables.index_tables import IndexTables, PlainType
+from dbsim.tables.names import identifier, quote
+from dbsim.tables.types import moment, writer
+
+SAME, DIFFERENT, UNSURE = VERDICTS = ("same", "different", "unsure")
+NO_TEXT, CHANGED = -1, -2  # instead of a fingerprint: a row without features; one whose text is another since long
+LONGEST = {"decided_by": 200, "note": 4000}  # characters
+
+
+def decisions_name(index: str) -> str:
+    return identifier("dbsim", index, "decisions")
+
+
+@dataclass(frozen=True)
+class DecisionTables:
+    """The table of one index, whatever its generation: the keys are the source's."""
+
+    tables: IndexTables
+
+    @cached_property
+    def sides(self) -> tuple[list[str], list[str]]:
+        """Column names of both keys, as in the view of pairs: a and b, or a_<column>, … for a composite key."""
+        names = self.tables.key_names
+        if len(names) == 1:
+            return ["a"], ["b"]
+        return [identifier("a", name) for name in names], [identifier("b", name) for name in names]
+
+    @cached_property
+    def decisions(self) -> Table:
+        name = decisions_name(self.tables.record.name)
+        types = [type_ for _, type_ in self.tables.record.primary_key]
+        keys = [
+            Column(n, PlainType(t), nullable=False) for side in self.sides for n, t in zip(side, types, strict=True)
+        ]
+        return Table(
+            name,
+            MetaData(),
+            *keys,
+            Column("verdict", Text, nullable=False),
+            Column("decided_by", Text, nullable=False, server_default=writer()),
+            Column("decided_at", moment(), nullable=False, server_default=text("CURRENT_TIMESTAMP")),
+            Column("note", Text, nullable=False, server_default=""),
+            Column("score", Double),
+            Column("fingerprint_a", BigInteger),  # of the texts when it was decided; NULL until the next sync looks
+            Column("fingerprint_b", BigInteger),
+            PrimaryKeyConstraint(*(key.name for key in keys), name=identifier(name, "pkey")),
+            *self._constraints(name),
+        )
+
+    def _constraints(self, name: str) -> list[CheckConstraint]:
+        first, second = (", ".join(map(quote, side)) for side in self.sides)
+        listed = ", ".join(f"'{verdict}'" for verdict in VERDICTS)
+        lengths = " AND ".join(f"length({column}) <= {most}" for column, most in LONGEST.items())
+        return [
+            CheckConstraint(_plain(f"({first}) < ({second})"), name=identifier(name, "smaller_key_first")),
+            CheckConstraint(f"verdict IN ({listed})", name=identifier(name, "verdict")),
+            CheckConstraint("score IS NULL OR score BETWEEN 0 AND 1", name=identifier(name, "score")),
+            CheckConstraint(lengths, name=identifier(name, "length")),
+        ]
+
+    def index(self) -> CreateIndex:
+        """To find the decisions about a row by its second place."""
+        columns = [self.decisions.c[name] for name in self.sides[1]]
+        return CreateIndex(Index(identifier(self.decisions.name, "b"), *columns), if_not_exists=True)
+
+    # ── conditions ──
+    def keys(self, side: int) -> list[ColumnElement[Any]]:
+        return [self.decisions.c[name] for name in self.sides[side]]
+
+    def row(self, side: int, stored: Any) -> ColumnElement[bool]:
+        """`stored`, a row of the signature table, is the decision's first or second one."""
+        own = (stored.c[name] for name in self.tables.key_names)
+        return and_(*(a == b for a, b in zip(self.keys(side), own, strict=True)))
+
+    def fingerprint(self, stored: Any) -> ColumnElement[Any]:
+        """Of a row as it is stored now."""
+        return func.coalesce(stored.c[self.tables.names.fingerprint], NO_TEXT)
+
+    def valid(self, a: Any, b: Any) -> ColumnElement[bool]:
+        """Both texts are those that were decided upon; what has not been looked at yet counts."""
+        pairs = ((self.decisions.c.fingerprint_a, a), (self.decisions.c.fingerprint_b, b))
+        return and_(*(or_(then.is_(None), then == self.fingerprint(now)) for then, now in pairs))
+
+
+def _plain(condition: str) -> str:
+    """SQLAlchemy takes a colon in the text of a constraint for a parameter."""
+    return condition.replace(":", "\\:")

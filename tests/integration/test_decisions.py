@@ -1,0 +1,169 @@
+"""Decisions are kept in the database, follow the rows, and can be written from SQL."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+from sqlalchemy.exc import IntegrityError
+
+import dbsim
+from dbsim.errors import Contradiction, InvalidOption, UnknownKey
+from tests.integration.helpers import QUICK, Command, articles, corpus, execute, fetch, near_copy, sentence
+
+
+@pytest.fixture
+def index(database: dbsim.Database) -> dbsim.Index:
+    articles(database.engine, corpus(3, singles=4))
+    made = database.create_index("articles", table="articles", columns=["body"], threshold=0.5, **QUICK)
+    made.sync()
+    return made
+
+
+def listed(index: dbsim.Index) -> list[tuple[Any, Any, str, bool]]:
+    return [(d.a, d.b, d.verdict, d.outdated) for d in index.decisions()]
+
+
+def test_a_decision_is_kept_and_replaced(index: dbsim.Index) -> None:
+    made = index.decide(3, 1, "different", who="ada", note="other edition")
+    assert (made.a, made.b, made.verdict, made.who, made.note) == (1, 3, "different", "ada", "other edition")
+    assert made.score == pytest.approx(index.explain(1, 3).exact)
+    assert made.when
+    index.decide(1, 3, "unsure")
+    index.decide(1, 4, "same")
+    assert listed(index) == [(1, 3, "unsure", False), (1, 4, "same", False)]
+    assert index.undecide(3, 1)
+    assert not index.undecide(1, 3)
+    assert listed(index) == [(1, 4, "same", False)]
+
+
+def test_what_cannot_be_decided(index: dbsim.Index) -> None:
+    with pytest.raises(InvalidOption, match="did you mean 'same'"):
+        index.decide(1, 2, "sme")
+    with pytest.raises(InvalidOption, match="two different keys"):
+        index.decide(1, 1, "same")
+    with pytest.raises(UnknownKey, match="99"):
+        index.decide(1, 99, "same")
+    with pytest.raises(InvalidOption, match="at most 200"):
+        index.decide(1, 2, "same", who="x" * 201)
+    assert listed(index) == []
+
+
+def test_contradictions_are_refused(index: dbsim.Index) -> None:
+    index.decide(1, 2, "same")
+    index.decide(2, 3, "same")
+    with pytest.raises(Contradiction, match="rows 1 and 3 are the same by earlier decisions"):
+        index.decide(1, 3, "different")
+    index.decide(3, 5, "different")
+    with pytest.raises(Contradiction, match="3 and 5"):
+        index.decide(1, 5, "same")
+    index.decide(2, 3, "different")  # changes one's mind about the link itself
+    index.decide(1, 3, "different")
+    index.decide(5, 1, "same")
+
+
+def test_outdated_when_a_text_changes(index: dbsim.Index, database: dbsim.Database) -> None:
+    index.decide(1, 3, "different")
+    index.decide(5, 6, "same")
+    execute(database.engine, f"UPDATE articles SET body = '{sentence(77)}' WHERE id = 3")
+    index.sync()
+    assert listed(index) == [(1, 3, "different", True), (5, 6, "same", False)]
+    index.decide(1, 3, "different")  # asked again
+    assert listed(index)[0] == (1, 3, "different", False)
+
+
+def test_deleting_a_row_removes_its_decisions_at_the_next_sync(index: dbsim.Index, database: dbsim.Database) -> None:
+    index.decide(1, 3, "different")
+    index.decide(3, 4, "same")
+    index.decide(5, 6, "same")
+    execute(database.engine, "DELETE FROM articles WHERE id = 3")
+    index.sync()
+    assert listed(index) == [(5, 6, "same", False)]
+    execute(database.engine, "DELETE FROM articles WHERE id = 6")
+    index.sync(reconcile=True)
+    assert fetch(database.engine, "SELECT * FROM dbsim_articles_decisions") == []
+
+
+def test_decisions_survive_a_change_of_options(index: dbsim.Index, database: dbsim.Database) -> None:
+    index.decide(1, 3, "different")
+    index.decide(5, 6, "same")
+    execute(database.engine, f"UPDATE articles SET body = '{sentence(77)}' WHERE id = 6")
+    index.sync()
+    database.alter_index("articles", words=2, normaliser="german")
+    assert index.sync().switched
+    assert listed(index) == [(1, 3, "different", False), (5, 6, "same", True)]
+    execute(database.engine, f"UPDATE articles SET body = '{near_copy(5, 2)}' WHERE id = 1")
+    index.sync()
+    assert listed(index)[0] == (1, 3, "different", True)
+
+
+def test_written_from_sql(index: dbsim.Index, database: dbsim.Database) -> None:
+    insert = "INSERT INTO dbsim_articles_decisions (a, b, verdict) VALUES "
+    execute(database.engine, insert + "(1, 2, 'same'), (5, 6, 'different'), (1, 99, 'same')")
+    index.sync()
+    assert listed(index) == [(1, 2, "same", False), (5, 6, "different", False)]  # no row has the key 99
+    execute(database.engine, f"UPDATE articles SET body = '{sentence(78)}' WHERE id = 1")
+    index.sync()
+    assert listed(index) == [(1, 2, "same", True), (5, 6, "different", False)]
+    for wrong in ("(2, 1, 'same')", "(3, 3, 'same')", "(3, 4, 'maybe')", "(5, 6, 'same')", "(NULL, 6, 'same')"):
+        with pytest.raises(IntegrityError):
+            execute(database.engine, insert + wrong)
+
+
+def test_any_key(database: dbsim.Database) -> None:
+    execute(
+        database.engine,
+        'CREATE TABLE notes ("part:one" TEXT, "a" INTEGER, body TEXT, PRIMARY KEY ("part:one", "a"))',
+    )
+    with database.engine.begin() as connection:
+        rows = [{"p": p, "a": a, "b": sentence(3)} for p, a in (("Z", 1), ("a", 2), ("é", 3), ("Z", 10))]
+        connection.execute(text("INSERT INTO notes VALUES (:p, :a, :b)"), rows)
+    index = database.create_index("notes", table="notes", columns=["body"], **QUICK)
+    index.sync()
+    keys = [{"part:one": p, "a": a} for p, a in (("Z", 1), ("a", 2), ("é", 3), ("Z", 10))]
+    for number, one in enumerate(keys):
+        for two in keys[:number]:
+            index.decide(one, two, "unsure")
+            index.decide(two, one, "unsure")
+    found = list(index.decisions())
+    assert len(found) == 6
+    assert {frozenset((d.a["a"], d.b["a"])) for d in found} == {
+        frozenset(p) for p in ((1, 2), (1, 3), (1, 10), (2, 3), (2, 10), (3, 10))
+    }
+
+
+def test_an_index_made_before_there_were_decisions(index: dbsim.Index, database: dbsim.Database) -> None:
+    execute(database.engine, "DROP TABLE dbsim_articles_decisions")
+    assert listed(index) == []
+    assert not index.undecide(1, 2)
+    index.decide(1, 2, "same")
+    assert listed(index) == [(1, 2, "same", False)]
+    database.drop_index("articles")
+    with pytest.raises(Exception, match="dbsim_articles_decisions"):
+        fetch(database.engine, "SELECT * FROM dbsim_articles_decisions")
+
+
+def test_from_the_shell(
+    index: dbsim.Index, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    dbsim_ = Command(monkeypatch, capsys)
+    assert dbsim_("decisions", url, "articles")[0] == 1
+    code, out, _ = dbsim_("decide", url, "articles", "3", "1", "same", "--by", "=ada", "--note", "seen both")
+    assert (code, out.startswith("1\t3\tsame\t=ada\t")) == (0, True)
+    assert dbsim_("decide", url, "articles", "1", "3", "different", "--json")[0] == 0
+    assert dbsim_("decide", url, "articles", "1", "3")[0] == 2
+    table = tmp_path / "decisions.csv"
+    assert dbsim_("decide", url, "articles", "5", "6", "same", "--by", "=ada")[0] == 0
+    assert dbsim_("decisions", url, "articles", "--csv", str(table))[0] == 0
+    rows = list(csv.DictReader(table.read_text(encoding="utf-8").splitlines()))
+    assert [(r["a"], r["b"], r["verdict"], r["outdated"]) for r in rows] == [
+        ("1", "3", "different", "False"),
+        ("5", "6", "same", "False"),
+    ]
+    assert rows[1]["who"] == "'=ada"
+    assert float(rows[0]["score of body"]) == pytest.approx(index.explain(1, 3).exact)
+    assert dbsim_("decide", url, "articles", "1", "3", "--undo")[0] == 0
+    assert dbsim_("decide", url, "articles", "1", "3", "--undo")[0] == 1
