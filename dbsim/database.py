@@ -14,7 +14,7 @@ from dbsim.engines.execute import TableHook
 from dbsim.engines.registry import backend_of, register
 from dbsim.engines.urls import engine_for, shown
 from dbsim.errors import DbsimError
-from dbsim.evaluate.graph import WalkSample, edge_table
+from dbsim.evaluate.sampling.graph import WalkSample, edge_table
 from dbsim.importing import load
 from dbsim.index import Index
 from dbsim.lifecycle import schema as own_schema
@@ -25,6 +25,7 @@ from dbsim.progress import Progress
 from dbsim.tables import catalogue
 from dbsim.text.kinds.guess import Guess
 
+ALWAYS_GIVEN = ("table", "schema", "triggers", "inline")  # options of an index without "as you like"
 FIRST_CONTACT = 2.0  # seconds of retries before a server that cannot be reached is reported
 
 
@@ -104,10 +105,7 @@ class Database:
         """
         self._require_schema()
         if records or kinds:
-            asked = (name, table, schema, threshold, triggers)
-            key, hook = secret or secrets.token_bytes(16), self._context.after_create_table
-            create_records(self.engine, self._backend, asked, kinds or {}, key, bits or 0, hook)
-            return self.index(name)
+            return self._create_records((name, table, schema, threshold, triggers), kinds or {}, secret, bits or 0)
         common = field_options(words, characters, normaliser, bits, false_drops)
         require_positive(rows=rows, keys=keys, bucket=bucket)
         options = IndexOptions(
@@ -124,15 +122,14 @@ class Database:
             inline=inline,
         )
         chosen = {"threshold": threshold, "recall": recall, "family": family, "rows": rows, "keys": keys}
-        given = [
-            "table",
-            "schema",
-            "triggers",
-            "inline",
-            *(option for option, value in chosen.items() if value is not None),
-        ]
+        given = [*ALWAYS_GIVEN, *(option for option, value in chosen.items() if value is not None)]
         create(self.engine, self._backend, options, given, secret, self._context.after_create_table, bucket or 0)
         return self.index(name)
+
+    def _create_records(self, asked: Any, kinds: Mapping[str, str], secret: bytes | None, bits: int) -> Index:
+        key, hook = secret or secrets.token_bytes(16), self._context.after_create_table
+        create_records(self.engine, self._backend, asked, kinds, key, bits, hook)
+        return self.index(asked[0])
 
     def guess_records(self, table: str, *, schema: str | None = None) -> list[Guess]:
         """What each column of a table would be taken for by `create_index(records=True)`."""
