@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from dbsim.hashing.bloom import choose_size
+from dbsim.hashing.filter_size import choose_size
 from dbsim.hashing.word_signatures import choose_signature
 from dbsim.options import MOST_WORD_BITS, Field
 from dbsim.text.normalisers.choose import choose_normaliser
@@ -17,7 +17,7 @@ from dbsim.text.tokens import TokenHasher
 SHORT = 12  # words: in shorter texts one changed word spoils most 3-word shingles, so characters are compared
 
 
-def resolve(field: Field, sample: Sequence[str]) -> Field:
+def resolve(field: Field, sample: Sequence[str], threshold: float) -> Field:
     """Normaliser, unit, size, bits and sampling that suit these texts."""
     hasher = TokenHasher(b"")
     if not field.normaliser:
@@ -28,7 +28,7 @@ def resolve(field: Field, sample: Sequence[str]) -> Field:
         field = replace(field, unit="characters" if short else "words")
     field = replace(field, size=field.size or 3)
     analyser = field.analyser()
-    bits, step = choose_size(analyser.features(analyser.tokens(sample, hasher)).counts)
+    bits, step = choose_size(analyser.features(analyser.tokens(sample, hasher)).counts, threshold)
     field = replace(field, bits=field.bits or bits, sample=field.sample or (1 if field.bits else step))
     return _with_signature(field, sample, hasher) if field.false_drops and not field.word_bits else field
 

@@ -136,7 +136,9 @@ def resolved(connection: Connection, backend: Backend, asked: IndexOptions, sour
     if all(field.resolved for field in options.fields):
         return options
     sample = _sample(connection, backend, IndexTables(new_record(options, source.primary_key)))
-    fields = tuple(resolve(field, column) for field, column in zip(options.fields, sample, strict=True))
+    fields = tuple(
+        resolve(field, column, options.threshold) for field, column in zip(options.fields, sample, strict=True)
+    )
     return replace(options, fields=fields)
 
 
