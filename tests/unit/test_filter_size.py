@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbsim.hashing.bloom import cardinality
+from dbsim.hashing.choosing.filter_size import ERROR, LARGEST, SMALLEST, choose_size, saturated_from
 from dbsim.hashing.error import predicted_errors
-from dbsim.hashing.filter_size import ERROR, LARGEST, SMALLEST, choose_size, saturated_from
 
 
 @pytest.mark.parametrize(
