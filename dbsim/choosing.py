@@ -43,7 +43,8 @@ def planned(options: IndexOptions, sample: Sequence[Sequence[str]], count: Calla
     choice = choose(options.signer(b""), sample, rows, options.threshold, options.recall)
     if not choice.rows:
         return options
-    chosen = Planned(rows=rows, candidates=round(choice.candidates, 2), recall=choice.recall)
+    chosen = Planned(rows=rows, candidates=round(choice.candidates, 2), alike=round(choice.alike, 2))
+    chosen = replace(chosen, recall=choice.recall)
     return replace(options, rows=choice.plan.rows, keys=choice.plan.keys, planned=chosen)
 
 
@@ -52,13 +53,14 @@ def why(options: IndexOptions) -> list[str]:
     chosen, family = options.planned, options.family.split("@")[0]
     if chosen is None:
         return []
-    found = [
-        f"chosen on a sample for {chosen.rows:,} rows: a search ranks about {chosen.candidates:.1f} rows below the threshold"
-    ]
+    found = [f"chosen on a sample for {chosen.rows:,} rows: a search ranks about {chosen.candidates:.1f} rows in vain"]
     if chosen.recall is not None:
         found.append(f"family {family} has no formula: {chosen.recall:.0%} of the pairs in a trial were found")
-    if chosen.candidates > MANY:
-        found.append(f"family {family} does not separate this table well: raise the threshold or try `dbsim tune`")
+    if chosen.candidates + chosen.alike > MANY:
+        found.append(
+            f"family {family} does not separate this table: {chosen.alike:.0f} rows reach {options.threshold:g} for a "
+            "usual row; raise the threshold, or compare families with `dbsim tune`"
+        )
     return found
 
 
@@ -71,7 +73,7 @@ def outgrown(options: IndexOptions, rows: int) -> str | None:
     if ranked <= MANY:
         return None
     return (
-        f"the table has grown from {chosen.rows:,} rows to {rows:,}, a search now ranks about {ranked:.0f} rows in vain: "
+        f"the table has grown from {chosen.rows:,} rows to {rows:,}, a search ranks about {ranked:.0f} rows in vain: "
         f"`dbsim alter DB {options.name} --recall {options.recall:g}` plans again"
     )
 

@@ -95,6 +95,7 @@ class Planned:
 
     rows: int
     candidates: float
+    alike: float = 0.0  # rows that reach the threshold for a usual row
     recall: float | None = None
 
 

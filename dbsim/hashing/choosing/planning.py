@@ -23,6 +23,7 @@ FEWEST = 1000  # rows of a table that says something about what it will become
 HEADROOM = 2  # the table may grow to so many times its size before the choice is looked at again
 MANY = 50.0  # candidates a search should not rank on average
 KEY_COST = 1.5  # of a key, in candidates
+FEWEST_KEYS = 8  # with fewer, rows that share a template are found or missed together: recall would hang on the secret
 GRAIN = 1e-9
 QUERIES = 200
 CHARACTERS = 1_500_000  # of each half of the sample
@@ -34,12 +35,14 @@ Similarities = NDArray[np.float64]
 class Choice:
     """A plan, and the rows below the threshold that a search of so many rows is expected to rank with it.
 
-    `recall` is measured on edited copies, where no formula promises it.
+    `alike` is the expected number of rows that reach the threshold, which no plan avoids; `recall` is measured on
+    edited copies, where no formula promises it.
     """
 
     plan: Plan
     rows: int  # of the table when this was chosen; 0: nothing was measured
     candidates: float
+    alike: float = 0.0
     recall: float | None = None
 
 
@@ -75,8 +78,9 @@ def _computed(signer: Signer, texts: Sequence[Sequence[str]], rows: int, thresho
     present = asked.present[:, None] & stored.present[None, :]
     below = similar[present & (similar < threshold - GRAIN)]
     share = below.size / max(int(present.sum()), 1)
+    alike = rows * (1.0 - share)
     plans = [plan] if family.fixed else _plans(family, threshold, recall) or [plan]
-    choices = [Choice(one, rows, rows * share * _mean_collision(family, one, below)) for one in plans]
+    choices = [Choice(one, rows, rows * share * _mean_collision(family, one, below), alike) for one in plans]
     few = [one for one in choices if HEADROOM * one.candidates <= MANY]
     return min(few or choices, key=_cost)
 
@@ -88,7 +92,8 @@ def _cost(choice: Choice) -> float:
 def _plans(family: Family, threshold: float, recall: float) -> list[Plan]:
     """Every number of rows that reaches the recall within the keys an index may have."""
     probability = family.collision(threshold) or 0.0
-    found = [Plan(rows, keys_needed(probability**rows, recall)) for rows in range(1, family.max_rows + 1)]
+    needed = [(rows, keys_needed(probability**rows, recall)) for rows in range(1, family.max_rows + 1)]
+    found = [Plan(rows, max(keys, FEWEST_KEYS)) for rows, keys in needed]
     return [plan for plan in found if plan.keys <= LIMIT_KEYS]
 
 
@@ -114,4 +119,4 @@ def _measured(signer: Signer, texts: Sequence[Sequence[str]], rows: int, thresho
     found &= stored.present[None, :] & asked.present[:, None]
     near = similar >= threshold - GRAIN
     ranked = float((found & ~near).sum()) / max(len(asked), 1) * rows / max(len(stored), 1)
-    return Choice(plan, rows, ranked, float(found[near].mean()) if near.any() else None)
+    return Choice(plan, rows, ranked, recall=float(found[near].mean()) if near.any() else None)
