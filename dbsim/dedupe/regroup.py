@@ -14,6 +14,7 @@ from dbsim.dedupe.contents import Edges, firsts, incident
 from dbsim.dedupe.kernels.assignment import Scores, assign
 from dbsim.dedupe.kernels.clustering import Graph
 from dbsim.dedupe.kernels.collection import Collection
+from dbsim.dedupe.links import Links, links_of
 from dbsim.dedupe.options import GroupOptions, PairOptions
 from dbsim.dedupe.store_pairs import Workplace
 from dbsim.engines.signature_rows import Numbers
@@ -42,7 +43,8 @@ class Regroup:
         self, connection: Connection, seeds: Numbers, generation: int, read: Callable[[Connection, Numbers], Collection]
     ) -> tuple[Numbers, list[tuple[Any, ...]]]:
         """(contents whose groups are replaced, their new rows)"""
-        nodes, edges = self._component(connection, seeds, self.options.threshold)
+        links = links_of(connection, self.place.context)
+        nodes, edges = self._component(connection, seeds, self.options.threshold, links)
         around = read(connection, nodes)
         found = [
             first
@@ -64,11 +66,15 @@ class Regroup:
             return self.place.verifier.scores(fingerprints[x], fingerprints[y], connection)
 
         scores = Scores(exact, estimate, self.place.decision(self.pairs))
-        made = assign(fingerprints, copies, graph, edges.exact, self.options.by, self.options.threshold, scores)
+        by, threshold = self.options.by, self.options.threshold
+        decided = links.among(fingerprints)
+        made = assign(fingerprints, copies, graph, edges.exact, by, threshold, scores, decided)
         keys = {first.fingerprint: first.key for first in found}
         return nodes, list(made.rows(generation, keys, slice(None)))
 
-    def _component(self, connection: Connection, seeds: Numbers, threshold: float) -> tuple[Numbers, Edges]:
+    def _component(
+        self, connection: Connection, seeds: Numbers, threshold: float, links: Links
+    ) -> tuple[Numbers, Edges]:
         """Everything that hangs together with the seeds once the update is done, and the pairs of it."""
         compared = self.update.compared
         new = self.update.edges.where(self.update.edges.scores >= threshold)
@@ -79,7 +85,7 @@ class Regroup:
             valid = ~np.isin(stored.a, compared) & ~np.isin(stored.b, compared)
             parts.append(stored.where(valid & (stored.scores >= threshold)))
             fresh = new.where(np.isin(new.a, front) | np.isin(new.b, front))
-            reached = np.concatenate([parts[-1].a, parts[-1].b, fresh.a, fresh.b])
+            reached = np.concatenate([parts[-1].a, parts[-1].b, fresh.a, fresh.b, links.touching(front)])
             front = np.setdiff1d(reached, known)
         edges = Edges.concatenate(parts)
         edges = edges.where(np.isin(edges.a, known) & np.isin(edges.b, known))

@@ -16,6 +16,7 @@ from dbsim.dedupe.kernels.assignment import Assignment, Scores, assign
 from dbsim.dedupe.kernels.buckets import node_type
 from dbsim.dedupe.kernels.clustering import Graph
 from dbsim.dedupe.kernels.collection import Collection
+from dbsim.dedupe.links import links_of
 from dbsim.dedupe.options import GroupOptions, PairOptions
 from dbsim.dedupe.store_pairs import Workplace
 from dbsim.engines.signature_rows import Numbers
@@ -67,7 +68,9 @@ class Regrouping:
 
         scores = Scores(exact, estimate, self.place.decision(self.pairs))
         fingerprints, copies = collection.fingerprints[content], collection.copies[content]
-        return assign(fingerprints, copies, graph, certain, self.options.by, self.options.threshold, scores)
+        decided = self.place.read(lambda c: links_of(c, self.place.context)).among(fingerprints)
+        by, threshold = self.options.by, self.options.threshold
+        return assign(fingerprints, copies, graph, certain, by, threshold, scores, decided)
 
     def _graph(self, collection: Collection) -> tuple[Graph, NDArray[np.bool_]]:
         """All stored pairs between contents that are still there, numbered in key order, and which are exact."""

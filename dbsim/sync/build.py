@@ -75,7 +75,7 @@ class Build:
             return False
         catalogue.switch(connection, found[0], record, int(time.time()))
         if decisions.exist(connection, self.index.backend, self.index.tables):
-            decisions.carry_over(connection, IndexTables(found[0]), IndexTables(record))
+            decisions.carry_over(connection, self.index.backend, IndexTables(found[0]), IndexTables(record))
         searched = IndexTables(catalogue.load(connection, self.index.name))
         # stored pairs and groups hold the old generation's keys
         stored_groups.renew(connection, backend, GroupTables(searched), self.index.context.after_create_table)

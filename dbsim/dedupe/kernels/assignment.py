@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dbsim.dedupe.kernels.clustering import Graph, Known, Scorer, diameters, group
+from dbsim.dedupe.kernels.constraints import Constraints, constrain
 from dbsim.dedupe.kernels.decide import Decision
 
 Numbers = NDArray[np.int64]
@@ -64,12 +65,13 @@ def assign(
     by: str,
     threshold: float,
     scores: Scores,
+    constraints: Constraints | None = None,
 ) -> Assignment:
     """Nodes of the graph are contents in the order of their first rows; a content with copies is a group by itself.
 
-    `exact` tells of each edge whether its weight is.
+    `exact` tells of each edge whether its weight is; `constraints` are what people decided.
     """
-    labels = group(graph, by, threshold)
+    labels = constrain(graph.at_least(threshold), constraints or Constraints(), lambda g: group(g, by, threshold))
     members = np.bincount(labels, minlength=graph.nodes)
     grouped = np.flatnonzero((members[labels] > 1) | (copies > 1))
     leaders, known = labels[grouped], Known(graph)
