@@ -23,7 +23,7 @@ from dbsim.hashing.signer import Signer
 from dbsim.lifecycle import status
 from dbsim.lifecycle.inline import set_inline
 from dbsim.measuring import Measuring
-from dbsim.options import IndexOptions, describe_columns
+from dbsim.options import IndexOptions, describe_columns, require_positive
 from dbsim.progress import Progress, quiet
 from dbsim.search.contains import Contained, contains, search_containing
 from dbsim.search.explain import Explanation
@@ -82,11 +82,16 @@ class Index(Measuring):
         return self._tables.key_names
 
     # ── in step ──
-    def sync(self, *, reconcile: bool = False, progress: Progress = quiet) -> SyncReport:
-        """Bring the index, and the groups if they are stored, up to date; `reconcile` compares every row."""
+    def sync(self, *, reconcile: bool = False, workers: int | None = None, progress: Progress = quiet) -> SyncReport:
+        """Bring the index, and the groups if they are stored, up to date; `reconcile` compares every row.
+
+        A first filling takes `workers` processes: by default the machine's cores, at most 4, if the table is large and
+        the engine is dbsim's own; give a number to have processes connect by the URL of an engine of yours.
+        """
+        require_positive(workers=workers)
         deduplication = self._deduplication(progress)
         before, waiting = deduplication.look()
-        report = self._worker(progress).run(compare=reconcile)
+        report = self._worker(progress, workers).run(compare=reconcile)
         if report.idle and not waiting:
             return report
         deduplication = self._deduplication(progress)
@@ -117,8 +122,8 @@ class Index(Measuring):
         self._current.look()
         return self.sync(progress=progress)
 
-    def _worker(self, progress: Progress = quiet) -> Worker:
-        return Worker(self._search.context, progress=progress)
+    def _worker(self, progress: Progress = quiet, workers: int | None = None) -> Worker:
+        return Worker(self._search.context, progress=progress, workers=workers)
 
     def check(self, *, sample: int | None = None, repair: bool = False, progress: Progress = quiet) -> Differences:
         """Recompute signatures and compare, all rows or a sample; rows still in the queue are not differences."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from pathlib import Path
 
 from sqlalchemy import Engine, create_engine, make_url
@@ -11,12 +12,23 @@ from sqlalchemy.exc import ArgumentError
 from dbsim.errors import DbsimError, UnknownName, suggest
 
 SCHEMES = ("sqlite", "postgresql", "postgres", "postgresql+psycopg")
+_OWN: weakref.WeakSet[Engine] = weakref.WeakSet()
 BUSY_SECONDS = 30  # how long SQLite waits for another writer before dbsim's own retries begin
 
 
 def engine_for(target: str, *, create: bool) -> Engine:
     """A missing SQLite file is only made with `create`."""
-    url = _url(target)
+    made = _engine_for(_url(target), create)
+    _OWN.add(made)
+    return made
+
+
+def own(engine: Engine) -> bool:
+    """Whether its URL says everything about it, because it was made here."""
+    return engine in _OWN
+
+
+def _engine_for(url: URL, create: bool) -> Engine:
     if url.get_backend_name() != "sqlite":
         return create_engine(url, pool_pre_ping=False)
     path = Path(url.database or ":memory:")

@@ -35,6 +35,7 @@ class Build:
     progress: Progress
     meanwhile: Callable[[], object]
     keep: float = KEEP
+    workers: int | None = None
 
     def run(self) -> tuple[int, bool] | None:
         """(rows read, whether a new generation is searched now); None when the family has nothing to learn from."""
@@ -52,7 +53,7 @@ class Build:
         return filled, switched
 
     def filling(self, context: IndexContext) -> Filling:
-        return Filling(context, self.progress, self.meanwhile)
+        return Filling(context, self.progress, self.meanwhile, self.workers)
 
     def _unfinished(self, connection: Connection) -> catalogue.IndexRecord | None:
         found = catalogue.generations(connection, self.index.name)
