@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dbsim.database import Database, open
+    from dbsim.engines.registry import register
     from dbsim.errors import DbsimError
     from dbsim.index import Index
     from dbsim.options import Field, IndexOptions
@@ -14,7 +15,18 @@ if TYPE_CHECKING:
     from dbsim.search.results import Hit, Results
 
 __version__ = "0.1.0"
-__all__ = ["Database", "DbsimError", "Explanation", "Field", "Hit", "Index", "IndexOptions", "Results", "open"]
+__all__ = [
+    "Database",
+    "DbsimError",
+    "Explanation",
+    "Field",
+    "Hit",
+    "Index",
+    "IndexOptions",
+    "Results",
+    "open",
+    "register",
+]
 
 # loaded when first used: an application that only imports dbsim pays nothing at its start
 _HOMES = {
@@ -27,6 +39,7 @@ _HOMES = {
     "IndexOptions": "options",
     "Results": "search.results",
     "open": "database",
+    "register": "engines.registry",
 }
 
 

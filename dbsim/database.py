@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
-from sqlalchemy import Engine, event
+from sqlalchemy import Engine
 
 from dbsim.context import DatabaseContext
 from dbsim.engines.execute import TableHook
-from dbsim.engines.registry import backend_of
+from dbsim.engines.registry import backend_of, register
 from dbsim.engines.urls import engine_for, shown
-from dbsim.errors import DbsimError, InvalidOption
+from dbsim.errors import DbsimError
 from dbsim.evaluate.graph import WalkSample, edge_table
 from dbsim.importing import load
 from dbsim.index import Index
 from dbsim.lifecycle import schema as own_schema
-from dbsim.lifecycle.alter import alter, changed
 from dbsim.lifecycle.create import create, drop
-from dbsim.options import Field, IndexOptions, asked_normaliser, fields_from, require_positive
+from dbsim.options import Field, IndexOptions, field_options, fields_from, require_positive
 from dbsim.progress import Progress
 from dbsim.tables import catalogue
 
@@ -31,7 +30,8 @@ def open(target: str | Path | Engine, *, create: bool = False, after_create_tabl
     if isinstance(target, Engine):
         return Database(target, after_create_table)
     if not isinstance(target, str | Path):
-        raise DbsimError(f"open takes a URL, a SQLite path or a SQLAlchemy Engine, not {type(target).__name__}")
+        hint = ": an AsyncEngine is for dbsim.aio.open" if type(target).__name__ == "AsyncEngine" else ""
+        raise DbsimError(f"open takes a URL, a SQLite path or a SQLAlchemy Engine, not {type(target).__name__}{hint}")
     return Database(engine_for(str(target), create=create), after_create_table)
 
 
@@ -43,9 +43,7 @@ class Database:
         self._backend = backend_of(engine)
         self._context = DatabaseContext(engine=engine, backend=self._backend, after_create_table=after_create_table)
         self._checked = False
-        # every connection of this engine can compute scores, also those of the application's sessions
-        if not event.contains(engine, "engine_connect", self._backend.prepare):
-            event.listen(engine, "engine_connect", self._backend.prepare)
+        register(engine)  # every connection can compute scores, also those of the application's sessions
 
     def __repr__(self) -> str:
         return f"<dbsim database {self.url}>"
@@ -98,7 +96,7 @@ class Database:
         `false_drops`, such as 0.01, adds word signatures, for `contains`: the share of rows looked at in vain.
         """
         self._require_schema()
-        common = _field_options(words, characters, normaliser, bits, false_drops)
+        common = field_options(words, characters, normaliser, bits, false_drops)
         require_positive(rows=rows, keys=keys, bucket=bucket)
         options = IndexOptions(
             name=name,
@@ -124,38 +122,6 @@ class Database:
         create(self.engine, self._backend, options, given, secret, self._context.after_create_table, bucket or 0)
         return self.index(name)
 
-    def alter_index(
-        self,
-        name: str,
-        *,
-        columns: str | Sequence[str] | Mapping[str, float] | None = None,
-        fields: Sequence[Field] | None = None,
-        family: str | None = None,
-        threshold: float | None = None,
-        recall: float | None = None,
-        rows: int | None = None,
-        keys: int | None = None,
-        words: int | None = None,
-        characters: int | None = None,
-        normaliser: str | None = None,
-        bits: int | None = None,
-        false_drops: float | None = None,
-    ) -> Index:
-        """Change the options named here; the next `sync` builds the new generation while the old one is searched.
-
-        `alter_index(name, **{})`, like going back to the present options, gives up a change that is under way.
-        """
-        self._require_schema()
-        current = self.index(name).options
-        common = _field_options(words, characters, normaliser, bits, false_drops)
-        given: dict[str, Any] = {"family": family, "threshold": threshold, "recall": recall, "rows": rows, "keys": keys}
-        given = {option: value for option, value in given.items() if value is not None}
-        require_positive(rows=rows, keys=keys)
-        if columns or fields:
-            given["fields"] = fields_from(columns, fields, **common)
-        alter(self.engine, self._backend, changed(current, given, common), self._context.after_create_table)
-        return self.index(name)
-
     def index(self, name: str) -> Index:
         """An existing index."""
         self._require_schema()
@@ -167,8 +133,12 @@ class Database:
         self._require_schema()
         return [self.index(name) for name in self._context.read(catalogue.names)]
 
+    def alter_index(self, name: str, **options: Any) -> Index:
+        """`index(name).alter(…)`."""
+        return self.index(name).alter(**options)
+
     def drop_index(self, name: str) -> None:
-        """Remove an index with its tables and triggers; the indexed table stays as it is."""
+        """`index(name).drop()`, also of an index that this dbsim cannot open."""
         self._require_schema()
         drop(self.engine, self._backend, name)
 
@@ -199,36 +169,19 @@ class Database:
         return found
 
     def close(self) -> None:
+        """Give the connections back; a database that is used again opens new ones."""
         self.engine.dispose()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def _require_schema(self) -> None:
         if not self._checked:
             self._context.read(lambda c: own_schema.require(c, self.url), patience=FIRST_CONTACT)
             self._checked = True
-
-
-def _field_options(
-    words: int | None,
-    characters: int | None,
-    normaliser: str | None,
-    bits: int | None,
-    false_drops: float | None,
-) -> dict[str, Any]:
-    """What applies to every field, as far as it was given."""
-    require_positive(bits=bits)
-    if words is not None and characters is not None:
-        raise DbsimError("give words or characters, not both")
-    common: dict[str, Any] = {}
-    if words is not None or characters is not None:
-        unit, size = ("words", words) if words is not None else ("characters", characters or 0)
-        if size < 1:
-            raise InvalidOption(f"{size} {unit} in a row is out of range: use 1 to 32")
-        common |= {"unit": unit, "size": size}
-    if normaliser:
-        common["normaliser"] = asked_normaliser(normaliser)
-    if false_drops is not None:
-        common["false_drops"] = false_drops
-    return common | ({"bits": bits} if bits is not None else {})
 
 
 __all__ = ["Database", "open"]

@@ -246,6 +246,30 @@ def require_positive(**given: int | None) -> None:
             raise InvalidOption(f"{name} is {value}, but must be 1 or more; leave it out to have it chosen")
 
 
+def field_options(
+    words: int | None,
+    characters: int | None,
+    normaliser: str | None,
+    bits: int | None,
+    false_drops: float | None,
+) -> dict[str, Any]:
+    """What applies to every field, as far as it was given."""
+    require_positive(bits=bits)
+    if words is not None and characters is not None:
+        raise InvalidOption("give words or characters, not both")
+    common: dict[str, Any] = {}
+    if words is not None or characters is not None:
+        unit, size = ("words", words) if words is not None else ("characters", characters or 0)
+        if size < 1:
+            raise InvalidOption(f"{size} {unit} in a row is out of range: use 1 to 32")
+        common |= {"unit": unit, "size": size}
+    if normaliser:
+        common["normaliser"] = asked_normaliser(normaliser)
+    if false_drops is not None:
+        common["false_drops"] = false_drops
+    return common | ({"bits": bits} if bits is not None else {})
+
+
 def describe_columns(found: Sequence[Field]) -> str:
     return ", ".join("+".join(field.columns) + (f":{field.weight:g}" if len(found) > 1 else "") for field in found)
 

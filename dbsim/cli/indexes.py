@@ -99,7 +99,7 @@ def sync(db: str, name: str, follow: bool, reconcile: bool, refit: bool, workers
 def inline(db: str, name: str, off: bool) -> None:
     """PostgreSQL: have the database sign changed rows in the transaction that writes them, with no worker."""
     with progress_bar() as progress:
-        opened(db).index(name).set_inline(not off, progress=progress)
+        opened(db).index(name).inline(not off, progress=progress)
     click.echo(f"index {name!r} is " + ("queued: changes wait for `dbsim sync`" if off else "inline: no worker needed"))
 
 

@@ -53,6 +53,9 @@ class Backend(Protocol):
     def read_text(self, values: Sequence[Any]) -> str:
         """The text ('' for NULL), or Unindexable."""
 
+    def key_forms(self, connection: Connection, value: Any, declared: str) -> Sequence[Any]:
+        """A part of a key that the caller gave, such as a UUID, in every form a column of that type may have it in."""
+
     # ── triggers and queue ──
     def create_triggers(self, tables: IndexTables, connection: Connection | None = None) -> list[str]:
         """Statements that install or replace them; an inline index's can only be written with a look at the database.
@@ -118,6 +121,9 @@ class Backend(Protocol):
 
     def begin(self, connection: Connection) -> None:
         """Start a writing transaction that reads all rows and sees what is committed while it runs."""
+
+    def all_rows_visible(self, connection: Connection) -> AbstractContextManager[None]:
+        """In a caller's transaction: an error, not fewer rows, where row-level security hides some."""
 
     def snapshot(self, connection: Connection) -> None:
         """Let the statements of a reading transaction all see the same moment; before the first of them."""

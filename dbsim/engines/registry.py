@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Connection, Dialect, Engine
+from typing import TYPE_CHECKING
+
+from sqlalchemy import Connection, Dialect, Engine, event
 
 from dbsim.engines.backend import Backend
 from dbsim.engines.postgresql.backend import PostgreSQL
 from dbsim.engines.sqlite.backend import SQLite
 from dbsim.errors import DbsimError
 
-DRIVERS = {"sqlite": "pysqlite", "postgresql": "psycopg"}
+if TYPE_CHECKING:
+    from sqlalchemy.ext.asyncio import AsyncEngine
+
+DRIVERS = {"sqlite": ("pysqlite", "aiosqlite"), "postgresql": ("psycopg", "psycopg2", "asyncpg")}
 # one object each, so that opening the same engine again finds its listener there
 BACKENDS: dict[str, Backend] = {"sqlite": SQLite(), "postgresql": PostgreSQL()}
 
@@ -18,13 +23,20 @@ def backend_of(engine: Engine | Connection) -> Backend:
     """The implementation for an engine's dialect."""
     dialect = engine.dialect
     found = backend_named(dialect.name)
-    if dialect.driver != DRIVERS[dialect.name]:
-        driver = DRIVERS[dialect.name]
+    if dialect.driver not in DRIVERS[dialect.name]:
         raise DbsimError(
-            f"dbsim works with the driver {driver}, not with {dialect.driver}: "
-            f"give it an engine of its own, create_engine('{dialect.name}+{driver}://…')"
+            f"dbsim works with the drivers {', '.join(DRIVERS[dialect.name])}, not with {dialect.driver}: "
+            f"give it an engine of its own, create_engine('{dialect.name}+{DRIVERS[dialect.name][0]}://…')"
         )
     return found
+
+
+def register(engine: Engine | AsyncEngine) -> None:
+    """Let statements on this engine compute scores (`Index.match` on SQLite); `dbsim.open` does it by itself."""
+    synchronous = engine if isinstance(engine, Engine) else engine.sync_engine
+    backend = backend_of(synchronous)
+    if not event.contains(synchronous, "engine_connect", backend.prepare):
+        event.listen(synchronous, "engine_connect", backend.prepare)
 
 
 def backend_for_dialect(dialect: Dialect) -> Backend:

@@ -11,6 +11,7 @@ from typing import TypeVar
 from sqlalchemy import Connection, Engine
 
 from dbsim.engines.backend import Backend
+from dbsim.engines.pause import pause
 from dbsim.errors import InvalidOption
 
 Result = TypeVar("Result")
@@ -48,7 +49,7 @@ def read(
 def persistently(backend: Backend, attempt: Callable[[], Result], patience: float | None = None) -> Result:
     """Deadlock, serialization, busy and lost connection are tried again, other errors explained."""
     deadline = time.monotonic() + (PATIENCE if patience is None else patience)
-    pause = 0.01
+    wait = 0.01
     while True:
         try:
             return attempt()
@@ -57,8 +58,8 @@ def persistently(backend: Backend, attempt: Callable[[], Result], patience: floa
                 raise backend.explain(error) or error from error
         except UNSENDABLE as error:
             raise InvalidOption(f"the database cannot take a name or value: {error}") from error
-        time.sleep(pause * (0.5 + random.random()))
-        pause = min(pause * 2, 1.0)
+        pause(wait * (0.5 + random.random()))
+        wait = min(wait * 2, 1.0)
 
 
 @contextmanager

@@ -1,39 +1,53 @@
-"""What a user calls a database: a path or a URL → Engine."""
+"""What a user calls a database: a path or a URL → Engine; the same URL for an asynchronous driver and back."""
 
 from __future__ import annotations
 
+import difflib
+import re
 import weakref
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import Engine, create_engine, make_url
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import ArgumentError
 
-from dbsim.errors import DbsimError, UnknownName, suggest
+from dbsim.errors import DbsimError, UnknownName
 
-SCHEMES = ("sqlite", "postgresql", "postgres", "postgresql+psycopg")
-_OWN: weakref.WeakSet[Engine] = weakref.WeakSet()
+DATABASE_FILES = re.compile(r"\.(db|db3|sqlite|sqlite3|s3db|sl3)$", re.IGNORECASE)  # worth a suggestion
+_MADE: weakref.WeakKeyDictionary[Engine, str] = weakref.WeakKeyDictionary()  # and what they were made from
 BUSY_SECONDS = 30  # how long SQLite waits for another writer before dbsim's own retries begin
+# of drivers that dbsim does not use itself: what psycopg calls them, None for what it has no need of
+TRANSLATED = {
+    "ssl": "sslmode",
+    "prepared_statement_cache_size": None,
+    "prepared_statement_name_func": None,
+    "statement_cache_size": None,
+    "async_fallback": None,
+    "timeout": "connect_timeout",
+}
+NUMBERS = ("prepare_threshold",)  # options of psycopg that are no texts
 
 
 def engine_for(target: str, *, create: bool) -> Engine:
     """A missing SQLite file is only made with `create`."""
     made = _engine_for(_url(target), create)
-    _OWN.add(made)
+    _MADE[made] = target
     return made
 
 
-def own(engine: Engine) -> bool:
-    """Whether its URL says everything about it, because it was made here."""
-    return engine in _OWN
+def origin(engine: Engine) -> str | None:
+    """What it was made from here; None for an engine of the application's, whose URL may not say everything."""
+    return _MADE.get(engine)
 
 
 def _engine_for(url: URL, create: bool) -> Engine:
     if url.get_backend_name() != "sqlite":
-        return create_engine(url, pool_pre_ping=False)
+        arguments = {name: _number(name, url.query[name]) for name in NUMBERS if name in url.query}
+        return create_engine(url.difference_update_query(NUMBERS), pool_pre_ping=False, connect_args=arguments)
     path = Path(url.database or ":memory:")
-    if not create and str(path) != ":memory:" and "uri" not in url.query and not path.exists():
-        near = [str(other) for other in path.parent.glob("*") if other.is_file()]
+    if not create and not in_memory(url) and "uri" not in url.query and not path.exists():
+        near = [str(other) for other in path.parent.glob("*") if other.is_file() and DATABASE_FILES.search(other.name)]
         raise UnknownName("database file", str(path), near)
     return create_engine(url, connect_args={"timeout": BUSY_SECONDS})
 
@@ -44,19 +58,62 @@ def shown(engine: Engine) -> str:
     return url.database or "" if url.get_backend_name() == "sqlite" else url.render_as_string(hide_password=True)
 
 
+def in_memory(url: URL) -> bool:
+    """A database that only its own connection sees."""
+    return url.get_backend_name() == "sqlite" and (url.database or ":memory:") == ":memory:"
+
+
+def synchronous_url(url: URL) -> str:
+    """For a thread, as dbsim itself would open it."""
+    return _own_driver(url).render_as_string(hide_password=False)
+
+
+def asynchronous_url(target: str) -> URL:
+    """With an asynchronous driver where none is named."""
+    if "://" in target and "+" in target.split("://")[0]:
+        return make_url(target)
+    url = _url(target)
+    sqlite = url.get_backend_name() == "sqlite"
+    return url.set(drivername="sqlite+aiosqlite" if sqlite else "postgresql+psycopg")
+
+
 def _url(target: str) -> URL:
     if not target:
         raise DbsimError("name a database: a SQLite path, or a URL such as postgresql://user@host/name")
     if "://" not in target:
         return URL.create("sqlite", database=target)
     scheme = target.split("://")[0]
-    if scheme not in SCHEMES:
-        hint = suggest(scheme, ("sqlite", "postgresql"))
-        raise DbsimError(f"{scheme!r} is not a database that dbsim knows{hint}")
+    if scheme.split("+")[0] not in ("sqlite", "postgresql", "postgres"):
+        close = difflib.get_close_matches(scheme, ("sqlite", "postgresql"), n=1, cutoff=0.75)  # mysql is not a typo
+        hint = f"did you mean {close[0]!r}?" if close else "write postgresql://user@host/name, or a SQLite file's path"
+        raise DbsimError(f"dbsim works on SQLite and PostgreSQL, not on {scheme!r}: {hint}")
     try:
         url = make_url(target)
     except (ArgumentError, ValueError) as error:
         raise DbsimError(
             "the database URL cannot be read: write postgresql://user@host/name or sqlite:///path"
         ) from error
-    return url.set(drivername="postgresql+psycopg") if url.get_backend_name().startswith("postgres") else url
+    return _own_driver(url)
+
+
+def _own_driver(url: URL) -> URL:
+    """An application's URL may name its own driver, with options of that driver: dbsim has psycopg and pysqlite."""
+    if url.get_backend_name() == "sqlite":
+        if "cipher" in url.drivername:
+            raise DbsimError(f"dbsim cannot open {url.drivername}: give it an engine of your own, dbsim.open(engine)")
+        return url.set(drivername="sqlite")
+    query: dict[str, Any] = {}
+    for name, value in url.query.items():
+        known = TRANSLATED.get(name, name) if url.drivername.endswith("+asyncpg") else name
+        if known is not None:
+            query[known] = value
+    return url.set(drivername="postgresql+psycopg", query=query)
+
+
+def _number(name: str, value: Any) -> int | None:
+    if value in ("none", "None", ""):
+        return None
+    try:
+        return int(value)
+    except (TypeError, ValueError) as error:
+        raise DbsimError(f"{name} in the database URL must be a whole number or none, not {value!r}") from error

@@ -14,6 +14,7 @@ from sqlalchemy.sql.visitors import replacement_traverse
 
 from dbsim.context import Stage
 from dbsim.engines.source_rows import source_rows, texts
+from dbsim.engines.stored_keys import stored_key, stored_keys
 from dbsim.errors import InvalidOption, UnknownKey
 from dbsim.options import IndexOptions
 from dbsim.search.explain import Explanation, explain
@@ -27,6 +28,7 @@ from dbsim.tables.key_conditions import among, chunks, key_columns
 from dbsim.tables.source import Key, Texts, public_key
 
 BATCH = 200  # queries in one statement
+CONVERTING = ("asyncpg",)  # drivers that take filters as objects of their own, which SQLAlchemy makes
 
 
 @dataclass
@@ -111,6 +113,7 @@ class SearchEngine(Stage):
 
     def similar(self, key: Key, bounds: Bounds, where: Where, connection: Connection | None) -> Results:
         with self.context.searching(connection) as own:
+            key = stored_key(own, self.backend, self.tables, key)
             query = self.query_of(own, key, bounds)
             return self._run(query, bounds, where, own, key)
 
@@ -121,9 +124,9 @@ class SearchEngine(Stage):
             return [self._run(query, bounds, None, connection) for query in queries]
         found: list[Found] = [Found() for _ in queries]
         width = next((query.width for query in queries if query is not None), 1)
-        compiled = self._compile(("many", width), lambda: self.statements.search_many(width))
         with self.context.searching(connection) as own:
             complete = self._is_complete(own)
+            compiled = self._compile(own, ("many", width), lambda: self.statements.search_many(width))
             for start in range(0, len(queries), BATCH):
                 some = queries[start : start + BATCH]
                 values = bound_parameters(bounds.estimate, bounds.hits, bounds.max_candidates)
@@ -169,6 +172,7 @@ class SearchEngine(Stage):
         """The text of every field of rows of the source; None for one that is gone."""
         found: dict[Key, tuple[str, ...]] = {}
         with self.context.searching() as own:
+            keys = stored_keys(own, self.backend, self.tables, keys)
             for some in chunks(keys, self.backend.key_batch):
                 for batch in self.source_texts(own, some):
                     found |= zip(batch.keys, zip(*batch.columns, strict=True), strict=True)
@@ -177,6 +181,7 @@ class SearchEngine(Stage):
     def explain(self, a: Key, b: Key) -> Explanation:
         """What two rows have in common; the signatures are the stored ones."""
         with self.context.searching() as own:
+            a, b = stored_keys(own, self.backend, self.tables, [a, b])
             stored = [self.query_of(own, key, Bounds(threshold=0.0)) for key in (a, b)]
             (key_a, texts_a), (key_b, texts_b) = (self._row(own, key) for key in (a, b))
         names = self.tables.key_names
@@ -219,8 +224,8 @@ class SearchEngine(Stage):
         shape: dict[str, Any] = {"without_key": key is not None, "width": query.width}
         with self.context.searching(connection) as own:
             complete = self._is_complete(own)
-            if marked is None and (where is None or isinstance(where, str)):
-                compiled = self._compile((where, *shape.values()), lambda: self.statements.search(where, **shape))
+            if marked is None and (where is None or isinstance(where, str)) and own.dialect.driver not in CONVERTING:
+                compiled = self._compile(own, (where, *shape.values()), lambda: self.statements.search(where, **shape))
                 rows = own.exec_driver_sql(compiled.sql, compiled.arguments(values)).all()
             else:
                 rows = own.execute(self.statements.search(where, **shape, marked=marked), values).all()
@@ -266,11 +271,13 @@ class SearchEngine(Stage):
         self._filled = self._filled or is_ready(connection, self.tables.record.name)
         return self._filled
 
-    def _compile(self, shape: Any, build: Any) -> Compiled:
+    def _compile(self, connection: Connection, shape: Any, build: Any) -> Compiled:
+        """For the caller's driver, which need not be that of dbsim's own engine."""
+        shape = (connection.dialect.driver, shape)
         found = self._compiled.get(shape)
         if found is None:
             statement: Select[Any] = build()
-            compiled = statement.compile(dialect=self.context.engine.dialect)
+            compiled = statement.compile(dialect=connection.dialect)
             order = list(compiled.positiontup) if compiled.positiontup is not None else None
             found = Compiled(str(compiled), order, dict(compiled.params))
             if len(self._compiled) > 100:  # conditions with literals in them

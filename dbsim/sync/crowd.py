@@ -17,7 +17,7 @@ from sqlalchemy import Connection
 
 from dbsim.context import IndexContext
 from dbsim.crew import Crew, cores
-from dbsim.engines.urls import own
+from dbsim.engines.urls import origin
 from dbsim.sync.presign import Rehearsal
 from dbsim.sync.refresh import last_stored
 from dbsim.tables.key_conditions import after, key_columns
@@ -35,7 +35,7 @@ def processes(context: IndexContext, asked: int | None, rows: int) -> int:
     """How many fill: as many as asked for, or as many as pay."""
     if asked is not None:
         return asked
-    return cores() if rows >= WORTH and own(context.engine) else 1
+    return cores() if rows >= WORTH and origin(context.engine) is not None else 1
 
 
 @dataclass
@@ -54,7 +54,7 @@ class Crowd:
     # ── every process fills ──
     def _crew(self) -> Crew:
         context = self.filling.context
-        url = context.engine.url.render_as_string(hide_password=False)
+        url = origin(context.engine) or context.engine.url.render_as_string(hide_password=False)
         return Crew(self.count, "dbsim.sync.hand:serve", url, context.name, context.tables.record.generation)
 
     def _fill_parts(self) -> int:

@@ -2,13 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from sqlalchemy import TIMESTAMP, BigInteger, Integer, LargeBinary, Text
-from sqlalchemy.dialects.postgresql import BIT
+from sqlalchemy import TIMESTAMP, BigInteger, Dialect, Integer, LargeBinary, Text
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.expression import ColumnElement
-from sqlalchemy.types import TypeEngine
+from sqlalchemy.types import TypeEngine, UserDefinedType
+
+
+class PostgreSQLBits(UserDefinedType[Any]):
+    """bit(n); a parameter is written as X and hexadecimal digits, whatever the driver and SQLAlchemy's own BIT want."""
+
+    cache_ok = True
+    render_bind_cast = True
+
+    def __init__(self, length: int) -> None:
+        self.length = length
+
+    def get_col_spec(self, **_: object) -> str:
+        return f"BIT({self.length})"
+
+    def bind_processor(self, dialect: Dialect) -> Callable[[str | None], Any] | None:
+        if dialect.driver != "asyncpg":
+            return None
+        make = dialect.dbapi.asyncpg.BitString.frombytes  # type: ignore[union-attr]
+        return lambda value: None if value is None else make(bytes.fromhex(value[1:]))
 
 
 def row_number() -> TypeEngine[Any]:
@@ -18,7 +37,7 @@ def row_number() -> TypeEngine[Any]:
 
 def filter_bits(bits: int) -> TypeEngine[Any]:
     """A Bloom filter: bit(n), which PostgreSQL can count; a BLOB on SQLite."""
-    return LargeBinary().with_variant(BIT(bits), "postgresql")
+    return LargeBinary().with_variant(PostgreSQLBits(bits), "postgresql")
 
 
 def moment() -> TypeEngine[Any]:

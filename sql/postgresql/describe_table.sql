@@ -1,5 +1,5 @@
 -- One row per column of a table: name, type with its collation, place in the primary key.
-SELECT n.nspname AS schema, c.relkind AS kind, a.attname AS name,
+SELECT n.nspname AS schema, c.relkind::text AS kind, a.attname AS name,
        format_type(a.atttypid, a.atttypmod) AS type,
        CASE WHEN a.attcollation <> t.typcollation AND a.attcollation <> 0
             THEN (SELECT quote_ident(cn.nspname) || '.' || quote_ident(co.collname)

@@ -102,6 +102,9 @@ def test_unknown_names_are_answered_with_the_closest(
         database.index("x")
 
 
+OTHER = "dbsim works on SQLite and PostgreSQL, not on '{}': write postgresql://user@host/name, or a SQLite file's path"
+
+
 def test_unknown_databases(tmp_path: Path, shell: Command) -> None:
     (tmp_path / "shop.db").touch()
     (tmp_path / "notes.txt").write_text("not a database " * 100)
@@ -112,8 +115,9 @@ def test_unknown_databases(tmp_path: Path, shell: Command) -> None:
         f"{tmp_path}/no/such.db": f"there is no database file '{tmp_path}/no/such.db'; there is none yet",
         str(tmp_path): "the database file cannot be opened: check the path and its permissions",
         f"{tmp_path}/notes.txt": "the file is not a SQLite database: check the path",
-        "postgressql://u@h/d": "'postgressql' is not a database that dbsim knows; did you mean 'postgresql'?",
-        "oracle://u@h/d": "'oracle' is not a database that dbsim knows; there is 'postgresql', 'sqlite'",
+        "postgressql://u@h/d": "dbsim works on SQLite and PostgreSQL, not on 'postgressql': did you mean 'postgresql'?",
+        "oracle://u@h/d": OTHER.format("oracle"),
+        "mysql://u@h/d": OTHER.format("mysql"),
         "postgresql://u@h:port/d": "the database URL cannot be read: write postgresql://user@host/name or sqlite:///path",
         "": "name a database: a SQLite path, or a URL such as postgresql://user@host/name",
     }
@@ -465,7 +469,7 @@ def test_a_locked_database_is_retried_and_then_reported(
 ) -> None:
     url = shell_url(database)
     monkeypatch.setattr(transactions, "PATIENCE", 0.05)
-    monkeypatch.setattr("dbsim.database.BUSY_SECONDS", 0.01)
+    monkeypatch.setattr("dbsim.engines.urls.BUSY_SECONDS", 0.01)
     execute(database.engine, "INSERT INTO articles VALUES (9, 'x')")
     said = "the database is locked by another process: try again when it has finished"
     other = sqlite3.connect(str(database.engine.url.database), isolation_level=None)
@@ -519,12 +523,13 @@ def test_a_read_only_file(database: dbsim.Database, index: dbsim.Index, shell: C
 
 @pytest.mark.parametrize("url", ["postgresql"], indirect=True)
 def test_a_role_that_is_read_only_by_default(database: dbsim.Database, index: dbsim.Index) -> None:
-    """Searches run as they are; a worker asks for a writing transaction itself."""
+    """Searches run as they are; what writes says so at once, even where there is nothing to write."""
     execute(database.engine, "INSERT INTO articles VALUES (9, 'x')")
     own = make_url(shell_url(database)).update_query_dict({"options": "-c default_transaction_read_only=on"})
     cautious = dbsim.open(own.render_as_string(hide_password=False))
     assert len(cautious.index("articles").similar(1)) == 3
-    assert cautious.index("articles").sync().changed == 1
+    with pytest.raises(DatabaseUnavailable, match="the database is read-only"):
+        cautious.index("articles").sync()
     cautious.close()
 
 

@@ -237,8 +237,10 @@ def test_a_session_that_was_open_before_dbsim_can_search(url: str) -> None:
 
 def test_other_databases_and_drivers_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     engine = create_engine("postgresql+psycopg://u@h/d")
-    monkeypatch.setattr(engine.dialect, "driver", "psycopg2")
-    with pytest.raises(DbsimError, match=r"driver psycopg, not with psycopg2: .* create_engine\('postgresql\+psycopg:"):
+    monkeypatch.setattr(engine.dialect, "driver", "pg8000")
+    with pytest.raises(
+        DbsimError, match=r"drivers psycopg, .*, not with pg8000: .* create_engine\('postgresql\+psycopg:"
+    ):
         dbsim.open(engine)
     monkeypatch.setattr(engine.dialect, "name", "mysql")
     with pytest.raises(DbsimError, match="dbsim works on SQLite and PostgreSQL, not on mysql"):

@@ -90,7 +90,7 @@ def test_every_kind_of_change(database: dbsim.Database) -> None:
 
 def test_weights_composite_keys_and_partitions(database: dbsim.Database) -> None:
     index = make_people(database)
-    index.set_inline()
+    index.inline()
     with database.engine.begin() as connection:
         connection.execute(text("INSERT INTO people SELECT tenant, nr + 100, name, town FROM people"))
         connection.execute(text("UPDATE people SET tenant = 5, nr = nr + 1 WHERE nr > 103"))
@@ -198,12 +198,12 @@ def test_repaired_after_a_renamed_column(database: dbsim.Database) -> None:
 
 def test_switching_back_and_forth(database: dbsim.Database) -> None:
     index = inline(database)
-    index.set_inline(False)
+    index.inline(False)
     assert not database.index("articles").options.inline
     with database.engine.begin() as connection:
         insert(connection, 10, BODY)
     assert index.status().queued == 1
-    assert index.set_inline(True).changed == 1
+    assert index.inline(True).changed == 1
     with database.engine.begin() as connection:
         insert(connection, 11, BODY)
     assert [hit.key for hit in index.search(BODY)] == [10, 11]
@@ -246,7 +246,7 @@ def test_writers_a_worker_and_switches_at_once(database: dbsim.Database) -> None
     for thread in [*writers, worker]:
         thread.start()
     for on in (False, True, False, True):
-        index.set_inline(on)
+        index.inline(on)
     for thread in writers:
         thread.join()
     stop.set()
@@ -270,7 +270,7 @@ def test_refused_where_it_cannot_work(database: dbsim.Database, tmp_path: object
         lite.create_index("articles", table="articles", columns=["body"], inline=True)
     index = lite.create_index("articles", table="articles", columns=["body"])
     with pytest.raises(InvalidOption, match="need PostgreSQL"):
-        index.set_inline()
+        index.inline()
     lite.close()
 
 

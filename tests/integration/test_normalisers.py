@@ -64,7 +64,7 @@ def test_every_normaliser_and_family(server: dbsim.Database, monkeypatch: pytest
                 signed.add((normaliser, family))
             else:
                 with pytest.raises(InvalidOption, match="has no SQL function"):
-                    index.set_inline(True)
+                    index.inline(True)
                 refused.add((normaliser, family))
             server.drop_index("i")
     assert len(signed) >= 4 * 5

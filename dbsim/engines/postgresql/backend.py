@@ -30,26 +30,28 @@ from sqlalchemy import (
     literal_column,
     text,
 )
-from sqlalchemy.dialects.postgresql import BIT
 from sqlalchemy.dialects.postgresql.base import PGDialect
 from sqlalchemy.exc import DBAPIError
 
 from dbsim.engines.backend import GONE
-from dbsim.engines.postgresql import install
+from dbsim.engines.execute import ask
+from dbsim.engines.pause import pause
+from dbsim.engines.postgresql import drivers, install
 from dbsim.engines.postgresql.binary_copy import binary_rows, copied_signatures
 from dbsim.engines.postgresql.triggers import channel, create_triggers, drop_triggers, events, parts
+from dbsim.engines.signature_rows import signature_pages
 from dbsim.errors import DatabaseUnavailable, DbsimError, InvalidOption, StatementRejected
 from dbsim.hashing.bloom import ROUNDING
 from dbsim.hashing.signer import Signatures
 from dbsim.resources import sql
 from dbsim.tables import catalogue
 from dbsim.tables.index_tables import IndexTables
+from dbsim.tables.key_forms import postgresql_forms
 from dbsim.tables.names import literal, quote
 from dbsim.tables.source import Key, Source, Unindexable
+from dbsim.tables.types import PostgreSQLBits
 
 BPCHAROID, TEXTOID = 1042, 25  # char(n), text
-CONNECTION_FAILED = "08006"  # psycopg gives no code for a connection that broke or was refused
-NOT_SENDABLE = "22000"  # nor for a value that it cannot send: a NUL character, an unknown type
 STRIPES = 64  # locks per index: documents share them, so that a batch never fills the server's lock table
 RAW = {"no_parameters": True}  # a percent sign in a name is not a placeholder
 # A search allocates some 0.7 MB in the server (27 kB an index scan). In many a connection glibc gives them back to the
@@ -57,6 +59,10 @@ RAW = {"no_parameters": True}  # a percent sign in a name is not a placeholder
 # once freed, raises the limit above which it does so.
 WARM_UP = "SELECT length(repeat(' ', 2000000))"
 _WARM = "dbsim_warm"
+READ_ONLY = (
+    "the database is read-only (a replica, or default_transaction_read_only is on): connect to the primary, "
+    "or with a role that may write"
+)
 DEPLOY_LOCK = "hashtext('dbsim deploy')"
 
 
@@ -73,7 +79,7 @@ class PostgreSQL(install.PostgreSQLInstall):
     not_text: tuple[str, ...] = ("bytea",)
     not_key = r"(\[\]|range|^jsonb?|^time with time zone)$"
     typed_keys = True
-    errors: tuple[type[Exception], ...] = (DBAPIError, psycopg.Error)
+    errors: tuple[type[Exception], ...] = drivers.ERRORS
     errors_abort = True
     writers_wait = False
     rebuilds_tables = False
@@ -95,7 +101,7 @@ class PostgreSQL(install.PostgreSQLInstall):
         )
 
     def has_table(self, connection: Connection, name: str) -> bool:
-        return connection.exec_driver_sql("SELECT to_regclass(%s)", (quote(name),)).scalar() is not None
+        return ask(connection, "SELECT to_regclass(:name)::oid", name=quote(name)).scalar() is not None
 
     def table_names(self, connection: Connection) -> list[str]:
         return list(
@@ -120,15 +126,19 @@ class PostgreSQL(install.PostgreSQLInstall):
                 raise Unindexable("not valid UTF-8") from error
         return str(value)
 
+    def key_forms(self, connection: Connection, value: Any, declared: str) -> Sequence[Any]:
+        return postgresql_forms(value, declared, connection.dialect.driver)
+
     # ── triggers and queue ──
     def _relations(self, connection: Connection, tables: IndexTables) -> list[str]:
         """The table and its partitions: a write aimed at a partition does not fire the parent's triggers."""
         source = quote(tables.record.options.schema, tables.record.options.table)
-        found = connection.exec_driver_sql(
-            "SELECT format('%%I.%%I', n.nspname, c.relname) FROM pg_partition_tree(to_regclass(%s)) t "
+        found = ask(
+            connection,
+            "SELECT format('%I.%I', n.nspname, c.relname) FROM pg_partition_tree(to_regclass(:source)) t "
             "JOIN pg_class c ON c.oid = t.relid JOIN pg_namespace n ON n.oid = c.relnamespace "
             "WHERE c.relkind IN ('r', 'p')",
-            (source,),
+            source=source,
         ).scalars()
         return sorted({source, *found})
 
@@ -142,11 +152,12 @@ class PostgreSQL(install.PostgreSQLInstall):
         return drop_triggers(name)
 
     def missing_triggers(self, connection: Connection, tables: IndexTables) -> list[str]:
-        rows = connection.exec_driver_sql(
-            "SELECT format('%%I.%%I', n.nspname, c.relname), t.tgname FROM pg_trigger t "
+        rows = ask(
+            connection,
+            "SELECT format('%I.%I', n.nspname, c.relname), t.tgname FROM pg_trigger t "
             "JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_namespace n ON n.oid = c.relnamespace "
-            "WHERE t.tgenabled IN ('O', 'A') AND t.tgname = ANY (%s)",
-            (list(events(tables.record.name)),),
+            "WHERE t.tgenabled IN ('O', 'A') AND t.tgname = ANY (CAST(:triggers AS text[]))",
+            triggers=list(events(tables.record.name)),
         )
         there = {tuple(row) for row in rows}
         relations = self._plain_names(connection, self._relations(connection, tables))
@@ -156,10 +167,11 @@ class PostgreSQL(install.PostgreSQLInstall):
     def _plain_names(self, connection: Connection, relations: list[str]) -> list[str]:
         return sorted(
             set(
-                connection.exec_driver_sql(
-                    "SELECT format('%%I.%%I', n.nspname, c.relname) FROM unnest(%s::text[]) r "
+                ask(
+                    connection,
+                    "SELECT format('%I.%I', n.nspname, c.relname) FROM unnest(CAST(:relations AS text[])) r "
                     "JOIN pg_class c ON c.oid = to_regclass(r) JOIN pg_namespace n ON n.oid = c.relnamespace",
-                    (relations,),
+                    relations=relations,
                 ).scalars()
             )
         )
@@ -201,13 +213,16 @@ class PostgreSQL(install.PostgreSQLInstall):
     def wait(self, engine: Engine, tables: IndexTables, seconds: float) -> None:
         """LISTEN, then say so, then look at the queue once more: what is written after that look notifies."""
         with self.open(engine) as connection:  # serializable statements could make the application's fail
+            raw = drivers.own_psycopg(connection)
+            if raw is None or drivers.pooled(raw):
+                connection.close()
+                pause(min(drivers.POLL_SECONDS, seconds))
+                return
             self._set_listening(connection, tables, True)
             try:
                 queue = quote(tables.queue.name)
                 pending = connection.exec_driver_sql(f"SELECT 1 FROM {queue} LIMIT 1", execution_options=RAW).first()
                 connection.rollback()
-                raw = connection.connection.dbapi_connection
-                assert isinstance(raw, psycopg.Connection)
                 if pending is None:
                     for _ in raw.notifies(timeout=seconds, stop_after=1):
                         break
@@ -228,9 +243,18 @@ class PostgreSQL(install.PostgreSQLInstall):
 
     def begin(self, connection: Connection) -> None:
         # set before the transaction's first statement: after a lock is granted the next read must see the newest rows
-        self._run(connection, "SET TRANSACTION ISOLATION LEVEL READ COMMITTED READ WRITE")
+        self._run(connection, "SET TRANSACTION ISOLATION LEVEL READ COMMITTED")
         # a worker that row-level security hides rows from would take them for deleted: raise instead
+        settings = "SELECT set_config('row_security', 'off', true), current_setting('transaction_read_only')"
+        if connection.exec_driver_sql(settings).one()[1] == "on":  # a replica, or the role's default
+            raise DatabaseUnavailable(READ_ONLY)
+
+    @contextmanager
+    def all_rows_visible(self, connection: Connection) -> Iterator[None]:
+        before = connection.exec_driver_sql("SELECT current_setting('row_security')").scalar_one()
         self._run(connection, "SET LOCAL row_security = off")
+        yield
+        self._run(connection, f"SET LOCAL row_security = {literal(before)}")
 
     def snapshot(self, connection: Connection) -> None:
         self._run(connection, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
@@ -262,28 +286,29 @@ class PostgreSQL(install.PostgreSQLInstall):
 
     def _lock_stripes(self, connection: Connection, tables: IndexTables, stripes: list[int]) -> None:
         space = zlib.crc32(f"dbsim {self._home(connection)} {tables.record.name}".encode()) - 2**31
-        connection.exec_driver_sql(
-            "SELECT pg_advisory_xact_lock(%(space)s::int, stripe) FROM unnest(%(stripes)s::int[]) AS stripe",
-            {"space": space, "stripes": stripes},
+        ask(
+            connection,
+            "SELECT pg_advisory_xact_lock(CAST(:space AS int), stripe) FROM unnest(CAST(:stripes AS int[])) AS stripe",
+            space=space,
+            stripes=stripes,
         )
 
     def transient(self, error: BaseException) -> bool:
-        state = _state(error)
+        state = drivers.state(error)
         # serialization failure, deadlock, lock timeout, shutdown and restart, lost connection
         return state in ("40001", "40P01", "55P03", "57P01", "57P02", "57P03") or (state or "").startswith("08")
 
     def explain(self, error: BaseException) -> DbsimError | None:
-        state = _state(error) or ""
-        detail = str(error.orig if isinstance(error, DBAPIError) else error).strip().split("\n")[0]
+        state, detail = drivers.state(error) or "", drivers.detail(error)
         if state == "55P03":
             return DatabaseUnavailable("a table is locked by long transactions: try again when they have finished")
         if state == "25006":
-            return DatabaseUnavailable("the database is read-only (a replica?): connect to the primary")
+            return DatabaseUnavailable(READ_ONLY)
         if state == "42501":
             return DatabaseUnavailable(f"the database role lacks a right ({detail}): grant it and try again")
         if state in ("53100", "53200", "53300"):
             return DatabaseUnavailable(f"the server is out of resources ({detail}): nothing was lost, try again later")
-        if state in ("28P01", "28000", "3D000") or (state == CONNECTION_FAILED and "FATAL:" in detail):
+        if state in ("28P01", "28000", "3D000") or (state == drivers.CONNECTION_FAILED and "FATAL:" in detail):
             return DatabaseUnavailable(f"the server refuses the connection ({detail}): check the URL")
         if state.startswith(("08", "57P")):
             return DatabaseUnavailable(f"the server cannot be reached ({detail}): check that it runs and try again")
@@ -293,8 +318,10 @@ class PostgreSQL(install.PostgreSQLInstall):
     def insert(self, connection: Connection, tables: IndexTables, keys: Sequence[Key], rows: Signatures) -> None:
         if not keys:
             return
-        raw = connection.connection.dbapi_connection
-        assert isinstance(raw, psycopg.Connection)
+        raw = drivers.own_psycopg(connection)
+        if raw is None:
+            self._insert_as_text(connection, tables, keys, rows)
+            return
         table = quote(tables.signatures.name)
         columns = ", ".join(quote(name) for name in tables.key_names)
         with raw.cursor() as cursor:
@@ -312,14 +339,20 @@ class PostgreSQL(install.PostgreSQLInstall):
                     copy.write(block)
 
     def insert_rows(self, connection: Connection, table: Table, rows: Iterable[tuple[Any, ...]]) -> None:
-        raw = connection.connection.dbapi_connection
-        assert isinstance(raw, psycopg.Connection)
+        raw = drivers.own_psycopg(connection)
+        if raw is None:
+            names = [column.name for column in table.columns]
+            if values := [dict(zip(names, row, strict=True)) for row in rows]:
+                connection.execute(insert(table), values)
+            return
         with raw.cursor() as cursor, cursor.copy(f"COPY {quote(table.name)} FROM STDIN") as copy:
             for row in rows:
                 copy.write_row(row)
 
     def signature_blocks(self, engine: Engine, tables: IndexTables) -> Iterator[Signatures]:
-        return copied_signatures(engine, tables)
+        if engine.dialect.driver == "psycopg" and not engine.dialect.is_async:
+            return copied_signatures(engine, tables)
+        return signature_pages(engine, self, tables)
 
     def _insert_as_text(
         self, connection: Connection, tables: IndexTables, keys: Sequence[Key], rows: Signatures
@@ -342,7 +375,8 @@ class PostgreSQL(install.PostgreSQLInstall):
         return "X" + bits.hex()
 
     def read_bits(self, value: Any) -> bytes:
-        return int(value, 2).to_bytes(len(value) // 8)
+        # asyncpg has objects for them, the other drivers give a text of zeros and ones
+        return value.bytes if hasattr(value, "bytes") else int(value, 2).to_bytes(len(value) // 8)
 
     # ── scores ──
     def connect(self, engine: Engine) -> Connection:
@@ -358,7 +392,8 @@ class PostgreSQL(install.PostgreSQLInstall):
         return connection
 
     def prepare(self, connection: Connection) -> None:
-        """bit_count and ln are there."""
+        """bit_count and ln are there; behind a pooler no statement stays prepared."""
+        drivers.unprepared_when_pooled(connection)
 
     def jaccard(
         self,
@@ -368,12 +403,12 @@ class PostgreSQL(install.PostgreSQLInstall):
         other_count: ColumnElement[Any],
         size: int,
     ) -> ColumnElement[float]:
-        both = func.bit_count(bits.op("&")(cast(other_bits, BIT(size))))
+        both = func.bit_count(bits.op("&")(cast(other_bits, PostgreSQLBits(size))))
         union = _estimate(count + other_count - both, size)
         return func.greatest((_estimate(count, size) + _estimate(other_count, size) - union) / union, 0.0, type_=Double)
 
     def hamming(self, key: ColumnElement[Any], other: ColumnElement[Any]) -> ColumnElement[int]:
-        return func.bit_count(cast(key.op("#")(other), BIT(64)), type_=Integer)
+        return func.bit_count(cast(key.op("#")(other), PostgreSQLBits(64)), type_=Integer)
 
     def json_rows(self, parameter: str, integers: Sequence[str], texts: Sequence[str]) -> FromClause:
         columns: list[ColumnElement[Any]] = [column(name, BigInteger) for name in integers]
@@ -419,13 +454,3 @@ def _explain_statement(state: str, detail: str) -> DbsimError | None:
     if state == "42601":
         return StatementRejected(f"the condition is not SQL that the database understands ({detail})")
     return None
-
-
-def _state(error: BaseException) -> str | None:
-    original = error.orig if isinstance(error, DBAPIError) else error
-    state = getattr(original, "sqlstate", None)
-    if state is None and isinstance(original, psycopg.OperationalError):
-        return CONNECTION_FAILED
-    if state is None and isinstance(original, psycopg.DataError | psycopg.ProgrammingError):
-        return NOT_SENDABLE
-    return state if isinstance(state, str) else None

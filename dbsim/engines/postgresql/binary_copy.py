@@ -6,10 +6,10 @@ import struct
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
-import psycopg
 from numpy.typing import NDArray
 from sqlalchemy import Engine, func, literal_column, select
 
+from dbsim.engines.postgresql.drivers import own_psycopg
 from dbsim.engines.signature_rows import signature_page
 from dbsim.hashing.bloom import Filters
 from dbsim.hashing.signer import Signatures
@@ -20,10 +20,11 @@ from dbsim.tables.names import raw_sql
 HEADER = b"PGCOPY\n\xff\r\n\0" + b"\0" * 8
 TRAILER = b"\xff\xff"
 READ_BYTES = 1 << 22
+Buffer = bytes | bytearray | memoryview
 _NULL = -1
 
 
-def binary_rows(keys: Sequence[Sequence[bytes | None]], rows: Signatures) -> Iterator[bytes]:
+def binary_rows(keys: Sequence[Sequence[Buffer | None]], rows: Signatures) -> Iterator[bytes]:
     """The whole COPY stream; `keys` are the primary key's values in binary form."""
     width = len(keys[0]) + 1 + rows.keys.shape[1] + 2 * len(rows.filters) + sum(part.shape[1] for part in rows.words)
     count = struct.pack(">h", width)
@@ -35,7 +36,7 @@ def binary_rows(keys: Sequence[Sequence[bytes | None]], rows: Signatures) -> Ite
     yield TRAILER
 
 
-def _value(data: bytes | None) -> bytes:
+def _value(data: Buffer | None) -> bytes:
     return struct.pack(">i", _NULL) if data is None else struct.pack(">i", len(data)) + data
 
 
@@ -88,16 +89,16 @@ def copied_signatures(engine: Engine, tables: IndexTables) -> Iterator[Signature
     ]
     query = raw_sql(select(*values), engine.dialect)
     with engine.connect() as connection:
-        raw = connection.connection.dbapi_connection
-        assert isinstance(raw, psycopg.Connection)
+        raw = own_psycopg(connection)
+        assert raw is not None
         with raw.cursor() as cursor, cursor.copy(f"COPY ({query}) TO STDOUT (FORMAT BINARY)") as copy:
             yield from read_signatures(copy, tables.record.options)
 
 
-def read_signatures(stream: Iterable[bytes | memoryview], options: IndexOptions) -> Iterator[Signatures]:
+def read_signatures(stream: Iterable[Buffer], options: IndexOptions) -> Iterator[Signatures]:
     """From a binary COPY of fingerprint, keys, then bits and count of each field, none of them NULL."""
     layout = _layout(options)
-    buffer: list[bytes | memoryview] = []
+    buffer: list[Buffer] = []
     size = 0
     for number, data in enumerate(stream):
         buffer.append(data[len(HEADER) :] if number == 0 else data)

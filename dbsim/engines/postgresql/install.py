@@ -8,7 +8,8 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, MetaData, Table
 
-from dbsim.engines.execute import run
+from dbsim.engines.execute import ask, run
+from dbsim.engines.pause import pause
 from dbsim.engines.postgresql import signing_data as constants
 from dbsim.engines.postgresql.triggers import events
 from dbsim.engines.postgresql.views import (
@@ -108,10 +109,12 @@ def create_objects(connection: Connection, surface: PostgreSQLSurface) -> None:
 def missing_objects(connection: Connection, surface: PostgreSQLSurface) -> list[str]:
     wanted_views = [*(surface.surface.name(name) for name in VIEWS), STATUS]
     there = set(
-        connection.exec_driver_sql(
-            "SELECT relname FROM pg_class WHERE relkind = 'v' AND relname = ANY (%s) "
-            "AND relnamespace = %s::regnamespace",
-            (wanted_views, surface.home),
+        ask(
+            connection,
+            "SELECT relname FROM pg_class WHERE relkind = 'v' AND relname = ANY (CAST(:views AS text[])) "
+            "AND relnamespace = CAST(CAST(:home AS text) AS regnamespace)",
+            views=wanted_views,
+            home=surface.home,
         ).scalars()
     )
     gone = [name for name in wanted_views if name not in there]
@@ -119,9 +122,12 @@ def missing_objects(connection: Connection, surface: PostgreSQLSurface) -> list[
         return gone
     wanted = [*(surface.surface.name(name) for name in FUNCTIONS), *shared_functions()]
     present = set(
-        connection.exec_driver_sql(
-            "SELECT proname FROM pg_proc WHERE proname = ANY (%s) AND pronamespace = %s::regnamespace",
-            (wanted, surface.home),
+        ask(
+            connection,
+            "SELECT proname FROM pg_proc WHERE proname = ANY (CAST(:functions AS text[])) "
+            "AND pronamespace = CAST(CAST(:home AS text) AS regnamespace)",
+            functions=wanted,
+            home=surface.home,
         ).scalars()
     )
     gone += [name for name in wanted if name not in present]
@@ -180,8 +186,10 @@ def gate(index: str) -> str:
 
 def close_gate(connection: Connection, index: str) -> None:
     """Keep inline triggers to the queue until this transaction ends; wait for those that have signed."""
-    inline = connection.exec_driver_sql(
-        "SELECT coalesce((options::json ->> 'inline')::boolean, false) FROM dbsim_index WHERE name = %s", (index,)
+    inline = ask(
+        connection,
+        "SELECT coalesce((options::json ->> 'inline')::boolean, false) FROM dbsim_index WHERE name = :name",
+        name=index,
     ).scalar()
     if inline:
         run(
@@ -203,7 +211,7 @@ def wait_for_writers(engine: Engine) -> None:
         while connection.exec_driver_sql(oldest).scalar_one() < newest:
             if time.monotonic() > deadline:
                 raise DatabaseUnavailable("long transactions are still writing: try again when they have finished")
-            time.sleep(POLL)
+            pause(POLL)
 
 
 def require_stable_text(columns: dict[str, str], wanted: Sequence[str]) -> None:

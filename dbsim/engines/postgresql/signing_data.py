@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, text
 
+from dbsim.engines.execute import ask
 from dbsim.hashing.families.bitsampling import BitSampling, sample_positions
 from dbsim.hashing.families.fuzzy import Fuzzy
 from dbsim.hashing.families.minhash import donor_order, field_order
@@ -58,36 +59,38 @@ def _of_fuzzy(family: Fuzzy) -> dict[str, Constant]:
 
 
 def forget(connection: Connection, name: str) -> None:
-    connection.exec_driver_sql("DELETE FROM dbsim_constant WHERE index_name = %s", (name,))
+    ask(connection, "DELETE FROM dbsim_constant WHERE index_name = :name", name=name)
 
 
 def filled(connection: Connection, name: str) -> bool:
-    statement = "SELECT count(*) FROM dbsim_constant WHERE (index_name, name) IN ((%s, 'primes'), ('', %s))"
-    return bool(connection.exec_driver_sql(statement, (name, UNICODE_MARK)).scalar_one() == 2)
+    statement = "SELECT count(*) FROM dbsim_constant WHERE (index_name, name) IN ((:name, 'primes'), ('', :mark))"
+    return bool(ask(connection, statement, name=name, mark=UNICODE_MARK).scalar_one() == 2)
 
 
 def _set(connection: Connection, index: str, name: str, numbers: list[int], reals: Sequence[float] = ()) -> None:
-    connection.exec_driver_sql(
-        "INSERT INTO dbsim_constant VALUES (%s, %s, %s::bigint[], %s::float8[]) "
+    ask(
+        connection,
+        "INSERT INTO dbsim_constant VALUES (:index, :name, CAST(:numbers AS bigint[]), CAST(:reals AS float8[])) "
         "ON CONFLICT (index_name, name) DO UPDATE SET numbers = excluded.numbers, reals = excluded.reals",
-        (index, name, numbers, list(reals)),
+        index=index,
+        name=name,
+        numbers=numbers,
+        reals=list(reals),
     )
 
 
 def _fill_unicode(connection: Connection) -> None:
-    marked = connection.exec_driver_sql(
-        "SELECT 1 FROM dbsim_constant WHERE index_name = '' AND name = %s", (UNICODE_MARK,)
+    marked = ask(
+        connection, "SELECT 1 FROM dbsim_constant WHERE index_name = '' AND name = :mark", mark=UNICODE_MARK
     ).first()
     if marked is not None:
         return
     utf8 = connection.exec_driver_sql("SELECT current_setting('server_encoding')").scalar_one() == "UTF8"
-    columns = list(zip(*_unicode_rows(utf8), strict=True))
+    types = ("text", "integer", "integer", "text", "integer", "text")
+    columns = {f"c{n}": list(column) for n, column in enumerate(zip(*_unicode_rows(utf8), strict=True))}
+    arrays = ", ".join(f"CAST(:{name} AS {type_}[])" for name, type_ in zip(columns, types, strict=True))
     connection.exec_driver_sql("DELETE FROM dbsim_unicode")
-    connection.exec_driver_sql(
-        "INSERT INTO dbsim_unicode SELECT * FROM "
-        "unnest(%s::text[], %s::integer[], %s::integer[], %s::text[], %s::integer[], %s::text[])",
-        tuple(list(column) for column in columns),
-    )
+    ask(connection, f"INSERT INTO dbsim_unicode SELECT * FROM unnest({arrays})", **columns)
     connection.exec_driver_sql("ANALYZE dbsim_unicode")
     _set(connection, "", UNICODE_MARK, [1])
 
@@ -104,7 +107,9 @@ def _escaped(found: Replaced) -> str:
 
 
 def _fill_donors(connection: Connection, positions: int) -> None:
-    there = connection.exec_driver_sql("SELECT 1 FROM dbsim_donor WHERE positions = %s LIMIT 1", (positions,)).first()
-    if there is None and positions > 1:
+    there = ask(connection, "SELECT 1 FROM dbsim_donor WHERE positions = :positions LIMIT 1", positions=positions)
+    if there.first() is None and positions > 1:
         rows = [(positions, part, order) for part, order in enumerate((donor_order(positions) + 1).tolist(), 1)]
-        connection.exec_driver_sql("INSERT INTO dbsim_donor VALUES (%s, %s, %s::integer[])", rows)
+        statement = text("INSERT INTO dbsim_donor VALUES (:positions, :part, CAST(:donors AS integer[]))")
+        names = ("positions", "part", "donors")
+        connection.execute(statement, [dict(zip(names, row, strict=True)) for row in rows])

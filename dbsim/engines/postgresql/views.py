@@ -6,6 +6,7 @@ run with the caller's rights, except the one that needs the secret. Neither depe
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -39,7 +40,9 @@ def shared_statements(home: str) -> list[str]:
     """The type and the functions that all indexes use: every normaliser and every family that can sign in SQL."""
     names = {"home": home, "mix_1": int(MIX_1), "mix_2": int(MIX_2), "folds": _folds()}
     order = sorted(_shared_files(), key=lambda name: name != FIELD_TYPE)
-    return [filled(sql("postgresql", name), names) for name in order]
+    texts = (filled(sql("postgresql", name), names) for name in order)
+    # one at a time: asyncpg prepares everything, and what is prepared is one statement
+    return [statement for text in texts for statement in re.split(r";\n(?=CREATE )", text)]
 
 
 def _shared_files() -> list[str]:

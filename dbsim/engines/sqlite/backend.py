@@ -6,7 +6,7 @@ import random
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 from sqlalchemy import (
@@ -30,6 +30,7 @@ from sqlalchemy.dialects.sqlite.base import SQLiteDialect
 from sqlalchemy.exc import DBAPIError
 
 from dbsim.engines.backend import GONE
+from dbsim.engines.pause import pause
 from dbsim.engines.signature_rows import signature_pages
 from dbsim.engines.sqlite.views import SQLiteSurface, trigger_names
 from dbsim.errors import DatabaseUnavailable, DbsimError, InvalidOption, StatementRejected
@@ -37,6 +38,7 @@ from dbsim.hashing.bloom import jaccard
 from dbsim.hashing.signer import Signatures
 from dbsim.resources import sql
 from dbsim.tables.index_tables import IndexTables
+from dbsim.tables.key_forms import sqlite_forms
 from dbsim.tables.names import quote
 from dbsim.tables.source import Key, Source, Unindexable
 
@@ -114,6 +116,9 @@ class SQLite(SQLiteSurface):
         except UnicodeDecodeError as error:
             raise Unindexable("not valid UTF-8") from error
 
+    def key_forms(self, connection: Connection, value: Any, declared: str) -> Sequence[Any]:
+        return sqlite_forms(value, declared)
+
     # ── triggers and queue ──
     def create_triggers(self, tables: IndexTables, connection: Connection | None = None) -> list[str]:
         names = tables.key_names
@@ -184,24 +189,24 @@ class SQLite(SQLiteSurface):
         return "(" + ", ".join(["NULL"] * len(tables.key_names)) + ")"
 
     def wait(self, engine: Engine, tables: IndexTables, seconds: float) -> None:
-        time.sleep(min(POLL_SECONDS, seconds))
+        pause(min(POLL_SECONDS, seconds))
 
     # ── transactions ──
     def open(self, engine: Engine) -> Connection:
         return engine.connect()
 
     def begin(self, connection: Connection) -> None:
-        raw = connection.connection.dbapi_connection
-        assert isinstance(raw, sqlite3.Connection)
         connection.begin()
-        if raw.in_transaction:  # the application's engine emits a plain BEGIN, which would fail when it comes to write
+        # the application's engine may emit a plain BEGIN, which would fail when it comes to write
+        if in_transaction(connection):
             connection.exec_driver_sql("ROLLBACK")
         connection.exec_driver_sql("BEGIN IMMEDIATE")
 
+    def all_rows_visible(self, connection: Connection) -> AbstractContextManager[None]:
+        return nullcontext()
+
     def snapshot(self, connection: Connection) -> None:
-        raw = connection.connection.dbapi_connection
-        assert isinstance(raw, sqlite3.Connection)
-        if not raw.in_transaction:
+        if not in_transaction(connection):
             connection.exec_driver_sql("BEGIN")
 
     def alone(self, connection: Connection) -> None:
@@ -214,7 +219,7 @@ class SQLite(SQLiteSurface):
         while not self._begun(connection):
             if time.monotonic() > deadline:
                 raise DatabaseUnavailable("another deploy does not end: wait for it, then try again")
-            time.sleep(0.05 + 0.2 * random.random())
+            pause(0.05 + 0.2 * random.random())
         try:
             yield
             connection.commit()
@@ -294,9 +299,7 @@ class SQLite(SQLiteSurface):
     def prepare(self, connection: Connection) -> None:
         info = connection.connection.info
         if _PREPARED not in info:
-            raw = connection.connection.dbapi_connection
-            assert isinstance(raw, sqlite3.Connection)
-            register(raw)
+            register(connection.connection.dbapi_connection)
             info[_PREPARED] = True
 
     def jaccard(
@@ -318,8 +321,16 @@ class SQLite(SQLiteSurface):
         return select(*values).cte(parameter)
 
 
-def register(raw: sqlite3.Connection) -> None:
-    """dbsim's functions on a connection: dbsim_jaccard(bits, count, other bits, other count, length of the filter)."""
+def in_transaction(connection: Connection) -> bool:
+    """pysqlite's connection and aiosqlite's say so in the same way."""
+    return bool(connection.connection.driver_connection.in_transaction)  # type: ignore[union-attr]
+
+
+def register(raw: Any) -> None:
+    """dbsim's functions on a driver's connection (sqlite3's, or what SQLAlchemy makes of aiosqlite's).
+
+    dbsim_jaccard(bits, count, other bits, other count, length of the filter), dbsim_hamming(key, other key)
+    """
     raw.create_function("dbsim_jaccard", 5, _jaccard, deterministic=True)
     raw.create_function("dbsim_hamming", 2, _hamming, deterministic=True)
 

@@ -17,12 +17,13 @@ from dbsim.dedupe.resolve import Resolution, Resolver
 from dbsim.dedupe.results import Duplicates, Pairs
 from dbsim.dedupe.run import Deduplication, limited
 from dbsim.dedupe.store_pairs import Workplace
+from dbsim.engines.callers import Caller, connection_of
 from dbsim.engines.transactions import persistently
 from dbsim.errors import InvalidOption
 from dbsim.hashing.signer import Signer
+from dbsim.index.changing import Changing
+from dbsim.index.measuring import Measuring
 from dbsim.lifecycle import status
-from dbsim.lifecycle.inline import set_inline
-from dbsim.measuring import Measuring
 from dbsim.options import IndexOptions, describe_columns, require_positive
 from dbsim.progress import Progress, quiet
 from dbsim.search.contains import Contained, contains, search_containing
@@ -35,13 +36,14 @@ from dbsim.search.statements import Where
 from dbsim.search.words import Question, Words
 from dbsim.sync import models
 from dbsim.sync.compare import Comparison, Differences
+from dbsim.sync.given import refresh_given
 from dbsim.sync.worker import SyncReport, Worker
 from dbsim.tables import catalogue
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.source import Key
 
 
-class Index(Measuring):
+class Index(Measuring, Changing):
     """Near-duplicate search over one table. Made by `Database.create_index` or `Database.index`."""
 
     def __init__(self, context: DatabaseContext, record: catalogue.IndexRecord) -> None:
@@ -101,11 +103,6 @@ class Index(Measuring):
             deduplication.keep_up()
         return report
 
-    def refit(self) -> None:
-        """Learn again from the table as it is now (families that learn): a new generation; the next `sync` fills it."""
-        self._current.look()
-        models.refit(self._search.context)
-
     def follow(
         self, *, stop: Callable[[], bool] = lambda: False, poll: float = 5.0, progress: Progress = quiet
     ) -> None:
@@ -116,14 +113,17 @@ class Index(Measuring):
             persistently(backend, lambda: backend.wait(self._context.engine, self._tables, poll))
             self.sync(progress=progress)
 
-    def set_inline(self, on: bool = True, *, progress: Progress = quiet) -> SyncReport:
-        """PostgreSQL: sign in the writing transaction (True) or through the queue (False), then bring up to date."""
-        set_inline(self._context.engine, self._context.backend, self.name, on)
-        self._current.look()
-        return self.sync(progress=progress)
-
     def _worker(self, progress: Progress = quiet, workers: int | None = None) -> Worker:
         return Worker(self._search.context, progress=progress, workers=workers)
+
+    def refresh(self, keys: Sequence[Any], *, connection: Caller = None) -> int:
+        """Sign these rows now; in the caller's transaction they are found before it commits, and rolled back with it.
+
+        The queue keeps them for the next `sync`, which finds nothing left to do. Until the transaction ends, workers
+        wait for these rows, and other callers of `refresh` may. An inline index has signed them already.
+        """
+        wanted = [self.key(key) for key in keys]
+        return refresh_given(self._worker(), wanted, connection_of(connection))
 
     def check(self, *, sample: int | None = None, repair: bool = False, progress: Progress = quiet) -> Differences:
         """Recompute signatures and compare, all rows or a sample; rows still in the queue are not differences."""
@@ -165,7 +165,7 @@ class Index(Measuring):
         probes: int = 0,
         verify: bool | None = None,
         containing: Words | str | None = None,
-        connection: Connection | None = None,
+        connection: Caller = None,
     ) -> Results:
         """Rows similar to a text; for an index of several fields give `{"title": …, "body": …}`.
 
@@ -174,16 +174,17 @@ class Index(Measuring):
         the filters give an estimate. `containing` leaves rows out that lack a word, in the same statement.
         """
         wanted = Words(all=(containing,)) if isinstance(containing, str) else containing
+        own = connection_of(connection)
 
         def question(search: SearchEngine) -> Results:
             bounds = bounds_of(search.options, threshold, limit, max_candidates, probes, verify)
-            (query,) = search.sign([by_field(search.options, text)], probes, connection)
+            (query,) = search.sign([by_field(search.options, text)], probes, own)
             if wanted is None:
-                return search.search(query, bounds, where, connection)
+                return search.search(query, bounds, where, own)
             words = Question(search.tables, search.signer, wanted)
-            return search_containing(search, query, bounds, where, words, connection)
+            return search_containing(search, query, bounds, where, words, own)
 
-        return self._current.ask(question, connection)
+        return self._current.ask(question, own)
 
     def contains(
         self,
@@ -192,18 +193,18 @@ class Index(Measuring):
         none_of: str | Sequence[str] = (),
         where: Where = None,
         limit: int | None = None,
-        connection: Connection | None = None,
+        connection: Caller = None,
     ) -> Contained:
         """Keys of the rows that have all these words and phrases and none of those, exactly; needs word signatures.
 
         A word is one of the normalised text: "Straße" finds "STRASSE". `phrase` and `none_of` are one text or several.
         """
-        asked = Words.of(words, phrase, none_of)
+        asked, own = Words.of(words, phrase, none_of), connection_of(connection)
 
         def question(search: SearchEngine) -> Contained:
-            return contains(search, Question(search.tables, search.signer, asked), where, limit, connection)
+            return contains(search, Question(search.tables, search.signer, asked), where, limit, own)
 
-        return self._current.ask(question, connection)
+        return self._current.ask(question, own)
 
     def similar(
         self,
@@ -215,16 +216,16 @@ class Index(Measuring):
         max_candidates: int = MAX_CANDIDATES,
         probes: int = 0,
         verify: bool | None = None,
-        connection: Connection | None = None,
+        connection: Caller = None,
     ) -> Results:
         """Rows similar to a row of the table, given by its primary key (a dict or tuple when composite)."""
-        found = self.key(key)
+        found, own = self.key(key), connection_of(connection)
 
         def question(search: SearchEngine) -> Results:
             bounds = bounds_of(search.options, threshold, limit, max_candidates, probes, verify)
-            return search.similar(found, bounds, where, connection)
+            return search.similar(found, bounds, where, own)
 
-        return self._current.ask(question, connection)
+        return self._current.ask(question, own)
 
     def search_many(
         self,
@@ -235,18 +236,19 @@ class Index(Measuring):
         max_candidates: int = MAX_CANDIDATES,
         probes: int = 0,
         verify: bool | None = None,
-        connection: Connection | None = None,
+        connection: Caller = None,
     ) -> list[Results]:
         """A batch of searches in one statement (per 200 texts)."""
         if isinstance(texts, str):
             raise InvalidOption("search_many takes a list of texts; for one text use search")
+        own = connection_of(connection)
 
         def question(search: SearchEngine) -> list[Results]:
             bounds = bounds_of(search.options, threshold, limit, max_candidates, probes, verify)
             fields = [by_field(search.options, text) for text in texts]
-            return search.search_many(search.sign(fields, probes, connection) if texts else [], bounds, connection)
+            return search.search_many(search.sign(fields, probes, own) if texts else [], bounds, own)
 
-        return self._current.ask(question, connection)
+        return self._current.ask(question, own)
 
     def match(
         self,

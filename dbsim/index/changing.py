@@ -1,0 +1,88 @@
+"""How an index is changed, as users ask for it: alter, cancel_change, refit, inline, drop; a part of Index."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+from dbsim.context import DatabaseContext
+from dbsim.lifecycle.alter import alter, changed
+from dbsim.lifecycle.create import drop
+from dbsim.lifecycle.inline import set_inline
+from dbsim.options import Field, IndexOptions, field_options, fields_from, require_positive
+from dbsim.progress import Progress, quiet
+from dbsim.search.generation import Current
+from dbsim.sync import models
+from dbsim.sync.worker import SyncReport
+
+
+class Changing(ABC):
+    """Every method is one call into a stage; what it asks for, the next `sync` builds while searches go on."""
+
+    _context: DatabaseContext
+    _current: Current
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """Of the index."""
+
+    @property
+    @abstractmethod
+    def options(self) -> IndexOptions:
+        """What it was made with."""
+
+    @abstractmethod
+    def sync(self, *, progress: Progress = quiet) -> SyncReport:
+        """Bring it up to date."""
+
+    def alter(
+        self,
+        *,
+        columns: str | Sequence[str] | Mapping[str, float] | None = None,
+        fields: Sequence[Field] | None = None,
+        family: str | None = None,
+        threshold: float | None = None,
+        recall: float | None = None,
+        rows: int | None = None,
+        keys: int | None = None,
+        words: int | None = None,
+        characters: int | None = None,
+        normaliser: str | None = None,
+        bits: int | None = None,
+        false_drops: float | None = None,
+    ) -> Self:
+        """Change the options named here, meant as for `create_index`; a second generation is built by `sync`."""
+        self._current.look()
+        common = field_options(words, characters, normaliser, bits, false_drops)
+        given: dict[str, Any] = {"family": family, "threshold": threshold, "recall": recall, "rows": rows, "keys": keys}
+        given = {option: value for option, value in given.items() if value is not None}
+        require_positive(rows=rows, keys=keys)
+        if columns or fields:
+            given["fields"] = fields_from(columns, fields, **common)
+        self._ask_for(changed(self.options, given, common))
+        return self
+
+    def cancel_change(self) -> Self:
+        """Give up a change of options that is under way: the generation that is searched stays."""
+        self._current.look()
+        self._ask_for(self.options)
+        return self
+
+    def refit(self) -> None:
+        """Learn again from the table as it is now (families that learn): a new generation; the next `sync` fills it."""
+        models.refit(self._current.look().context)
+
+    def inline(self, on: bool = True, *, progress: Progress = quiet) -> SyncReport:
+        """PostgreSQL: sign in the writing transaction (True) or through the queue (False), then bring up to date."""
+        set_inline(self._context.engine, self._context.backend, self.name, on)
+        self._current.look()
+        return self.sync(progress=progress)
+
+    def drop(self) -> None:
+        """Remove the index with its tables and triggers; the indexed table stays as it is."""
+        drop(self._context.engine, self._context.backend, self.name)
+
+    def _ask_for(self, options: IndexOptions) -> None:
+        alter(self._context.engine, self._context.backend, options, self._context.after_create_table)
