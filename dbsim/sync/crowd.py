@@ -48,25 +48,23 @@ class Crowd:
     meanwhile: Callable[[], object]
 
     def run(self) -> int:
-        """Rows stored; those that are left are for the caller."""
+        """Rows stored, B-trees built; what is left is for the caller."""
         return self._sign_ahead() if self.filling.backend.writers_wait else self._fill_parts()
 
     # ── every process fills ──
-    def _crew(self) -> Crew:
+    def _fill_parts(self) -> int:
         context = self.filling.context
         url = origin(context.engine) or context.engine.url.render_as_string(hide_password=False)
-        return Crew(self.count, "dbsim.sync.hand:serve", url, context.name, context.tables.record.generation)
-
-    def _fill_parts(self) -> int:
-        filled = 0
-        left = self.filling.write(self._divide)
-        with self._crew() as crew:
+        what = (url, context.name, context.tables.record.generation)
+        filled, left = 0, self.filling.write(self._divide)
+        with Crew(self.count, "dbsim.sync.hand:serve", *what) as crew:
             while left:
                 until = time.monotonic() + ROUND
                 filled += sum(crew.map([("fill", number, until) for number in left]))
                 self.shown(filled)
                 self.meanwhile()
                 left = self.filling.read(self._left)
+            self._build_indexes(crew)
         return filled
 
     def _divide(self, connection: Connection) -> list[int]:
@@ -83,13 +81,11 @@ class Crowd:
             return []
         return [part.number for part in self.filling.parts.all(connection) if not part.done]
 
-    def build_indexes(self, count: int, shown: Callable[[int], None]) -> None:
-        """Side by side; whatever is there already is left alone."""
-        if self.count < 2 or self.filling.backend.writers_wait:
-            return
-        with self._crew() as crew:
-            for done, _ in enumerate(crew.map([("index", number, 0.0) for number in range(count)]), 1):
-                shown(done)
+    def _build_indexes(self, crew: Crew) -> None:
+        """Side by side, as soon as the rows are there; the caller builds those that are missing then."""
+        count = len(self.filling.tables.indexes())
+        for done, _ in enumerate(crew.map([("index", number, 0.0) for number in range(count)]), 1):
+            self.filling.progress("building indexes", done, count)
 
     # ── others sign, this one writes ──
     def _sign_ahead(self) -> int:

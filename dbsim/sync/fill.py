@@ -39,13 +39,12 @@ class Filling(Stage):
         stored, total = self._count(self.tables.signatures), self._count(self.tables.source)
         several = processes(self.context, self.workers, total - stored)
         shown = partial(self._show, stored, total)
-        crowd = Crowd(self, several, shown, self.meanwhile)
-        filled = crowd.run() if several > 1 else 0
+        filled = Crowd(self, several, shown, self.meanwhile).run() if several > 1 else 0
         while step := self._batch():
             filled += step
             shown(filled)
             self.meanwhile()
-        self._build_indexes(crowd)
+        self._build_indexes()
         return filled
 
     def _show(self, stored: int, total: int, filled: int) -> None:
@@ -114,10 +113,9 @@ class Filling(Stage):
         record = catalogue.target(found)
         return record is not None and record.generation == self.tables.record.generation and not record.ready
 
-    def _build_indexes(self, crowd: Crowd) -> None:
+    def _build_indexes(self) -> None:
         """After the rows, which is faster than with each row; one a transaction, so that a kill loses only one."""
         indexes = self.tables.indexes()
-        crowd.build_indexes(len(indexes), lambda done: self.progress("building indexes", done, len(indexes)))
         for number in range(len(indexes)):
             self.progress("building indexes", number, len(indexes))
             self.write(partial(self.build_index, number=number))

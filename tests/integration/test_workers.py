@@ -146,7 +146,7 @@ dbsim.open(sys.argv[1]).index("t").sync(workers=2, progress=say)
 """
 
 
-@pytest.mark.parametrize("stage", ["reading 1", "building indexes 1", "building indexes 4"])
+@pytest.mark.parametrize("stage", ["reading 1", "building indexes 4"])
 def test_killed_at_any_stage_it_goes_on(database: dbsim.Database, stage: str, tmp_path: Path) -> None:
     index = create(database, "id INTEGER", NUMBERS)
     url = database.engine.url.render_as_string(hide_password=False)
