@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
@@ -13,15 +14,18 @@ from dbsim.engines.execute import TableHook
 from dbsim.engines.registry import backend_of, register
 from dbsim.engines.urls import engine_for, shown
 from dbsim.errors import DbsimError
-from dbsim.evaluate.graph import WalkSample, edge_table
+from dbsim.evaluate.sampling.graph import WalkSample, edge_table
 from dbsim.importing import load
 from dbsim.index import Index
 from dbsim.lifecycle import schema as own_schema
 from dbsim.lifecycle.create import create, drop
+from dbsim.lifecycle.records import create_records, plan_records
 from dbsim.options import Field, IndexOptions, field_options, fields_from, require_positive
 from dbsim.progress import Progress
 from dbsim.tables import catalogue
+from dbsim.text.kinds.guess import Guess
 
+ALWAYS_GIVEN = ("table", "schema", "triggers", "inline")  # options of an index without "as you like"
 FIRST_CONTACT = 2.0  # seconds of retries before a server that cannot be reached is reported
 
 
@@ -84,6 +88,8 @@ class Database:
         triggers: bool = True,
         inline: bool = False,
         secret: bytes | None = None,
+        records: bool = False,
+        kinds: Mapping[str, str] | None = None,
     ) -> Index:
         """An index on a table; the same call again changes nothing.
 
@@ -94,8 +100,12 @@ class Database:
         `triggers=False` leaves the table untouched: then every `sync` compares all rows. `inline=True` (PostgreSQL) has
         the database sign changed rows in the transaction that writes them: found at once, no worker.
         `false_drops`, such as 0.01, adds word signatures, for `contains`: the share of rows looked at in vain.
+        `records=True` is for tables of persons: the kind of each column is guessed unless `kinds` states it, as in
+        {"surname": "name", "remarks": ""}, and the score is the probability that two rows are one person.
         """
         self._require_schema()
+        if records or kinds:
+            return self._create_records((name, table, schema, threshold, triggers), kinds or {}, secret, bits or 0)
         common = field_options(words, characters, normaliser, bits, false_drops)
         require_positive(rows=rows, keys=keys, bucket=bucket)
         options = IndexOptions(
@@ -112,15 +122,19 @@ class Database:
             inline=inline,
         )
         chosen = {"threshold": threshold, "recall": recall, "family": family, "rows": rows, "keys": keys}
-        given = [
-            "table",
-            "schema",
-            "triggers",
-            "inline",
-            *(option for option, value in chosen.items() if value is not None),
-        ]
+        given = [*ALWAYS_GIVEN, *(option for option, value in chosen.items() if value is not None)]
         create(self.engine, self._backend, options, given, secret, self._context.after_create_table, bucket or 0)
         return self.index(name)
+
+    def _create_records(self, asked: Any, kinds: Mapping[str, str], secret: bytes | None, bits: int) -> Index:
+        key, hook = secret or secrets.token_bytes(16), self._context.after_create_table
+        create_records(self.engine, self._backend, asked, kinds, key, bits, hook)
+        return self.index(asked[0])
+
+    def guess_records(self, table: str, *, schema: str | None = None) -> list[Guess]:
+        """What each column of a table would be taken for by `create_index(records=True)`."""
+        asked = IndexOptions(name="guess", table=table, schema=schema, fields=(Field(columns=("?",)),))
+        return list(self._context.read(lambda c: plan_records(c, self._backend, asked, {})).guesses)
 
     def index(self, name: str) -> Index:
         """An existing index."""

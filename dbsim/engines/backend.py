@@ -185,6 +185,19 @@ class Backend(Protocol):
     ) -> ColumnElement[float]:
         """Cardinality-corrected Jaccard of two filters; both counts are above zero."""
 
+    def level(
+        self,
+        bits: ColumnElement[Any],
+        count: ColumnElement[Any],
+        other_bits: ColumnElement[Any],
+        other_count: ColumnElement[Any],
+        size: int,
+    ) -> ColumnElement[int]:
+        """How alike two filters are, in the steps of `dbsim.hashing.records.levels`; both counts are above zero."""
+
+    def probability(self, evidence: ColumnElement[int]) -> ColumnElement[float]:
+        """`dbsim.hashing.records.probability` of so much evidence, equal to the last bit."""
+
     def hamming(self, key: ColumnElement[Any], other: ColumnElement[Any]) -> ColumnElement[int]:
         """How many bits of two keys differ."""
 

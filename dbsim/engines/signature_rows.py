@@ -45,16 +45,18 @@ def signature_pages(engine: Engine, backend: Backend, tables: IndexTables) -> It
 def as_signatures(backend: Backend, tables: IndexTables, rows: Sequence[Sequence[Any]], skip: int = 0) -> Signatures:
     """From the values after the first `skip` ones, the primary key's."""
     options = tables.record.options
-    columns = list(zip(*rows, strict=True))[skip:] or [()] * (1 + options.keys + 2 * len(options.fields))
+    end = 1 + options.keys + 2 * len(options.fields)
+    columns = list(zip(*rows, strict=True))[skip:] or [()] * (end + len(tables.names.rarities))
     numbers = np.array(columns[: 1 + options.keys], np.int64)
     filters = []
     for field, bits, counts in zip(
-        options.fields, columns[1 + options.keys :: 2], columns[2 + options.keys :: 2], strict=True
+        options.fields, columns[1 + options.keys : end : 2], columns[2 + options.keys : end : 2], strict=True
     ):
         width = field.bits // 8
         data = b"".join(bytes(width) if value is None else backend.read_bits(value) for value in bits)
         filters.append(Filters(np.frombuffer(data, np.uint8).reshape(-1, width), np.array(counts, np.int64)))
-    return Signatures(np.ones(len(rows), bool), numbers[0], numbers[1:].T, tuple(filters))
+    rarities = tuple(np.array(column, np.int64) for column in columns[end : end + len(tables.names.rarities)])
+    return Signatures(np.ones(len(rows), bool), numbers[0], numbers[1:].T, tuple(filters), rarities=rarities)
 
 
 def signatures_of(connection: Connection, backend: Backend, tables: IndexTables, wanted: Numbers) -> Signatures:

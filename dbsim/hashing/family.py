@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,15 @@ from dbsim.hashing.keys import LIMIT_KEYS, MAX_ROWS, Plan, choose_plan, keys_nee
 
 Keys = NDArray[np.int64]
 Model = dict[str, NDArray[Any]]
+ESTIMATED = ("jaccard", "probability")  # measures that filters tell
+
+
+class Signed(NamedTuple):
+    """Keys, which documents can match anything, and a field each what equality with its value adds to the score."""
+
+    keys: Keys
+    present: NDArray[np.bool_]
+    rarities: tuple[NDArray[np.int64], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -27,11 +36,13 @@ class Family(ABC):
     # the name and version it was asked for by: versions of one class differ in their settings only
     registered: str = field(default="", kw_only=True, repr=False, compare=False)
 
-    measure: ClassVar[str]  # what `threshold` means: "jaccard", "cosine", "l1", "l2", "lhalf" or "hamming"
+    measure: ClassVar[str]  # of `threshold`: "jaccard", "cosine", "l1", "l2", "lhalf", "hamming" or "probability"
     learns: ClassVar[bool] = False
     fixed: ClassVar[bool] = False  # rows and keys follow from the settings, not from threshold and recall
     nearest: ClassVar[bool] = False  # looked up by neighbourhood in key order, so that no threshold is needed
     max_rows: ClassVar[int] = MAX_ROWS
+    sample: ClassVar[int] = 2000  # rows to learn from
+    rarity: ClassVar[bool] = False  # whether how rare a value is belongs to the signature
 
     @property
     def portable(self) -> bool:
@@ -41,7 +52,7 @@ class Family(ABC):
     @property
     def estimated(self) -> bool:
         """Whether filters estimate its measure for rows found in buckets: what views and stored pairs need."""
-        return self.measure == "jaccard" and not self.nearest
+        return self.measure in ESTIMATED and not self.nearest
 
     def settled(self, threshold: float) -> Family:
         """This family with open settings filled in; what is stored with the index."""
@@ -74,6 +85,10 @@ class Family(ABC):
     @abstractmethod
     def keys(self, documents: Documents, plan: Plan, model: Model) -> Keys:
         """documents × plan.keys; the values of documents without any feature are not used."""
+
+    def signed(self, documents: Documents, plan: Plan, model: Model) -> Signed:
+        """Everything of a signature that is the family's own."""
+        return Signed(self.keys(documents, plan, model), documents.present)
 
     def probes(self, documents: Documents, plan: Plan, model: Model, count: int) -> Keys:
         """documents × plan.keys × (1 + count): the key and its most likely neighbours, for multi-probe look-up."""

@@ -42,21 +42,23 @@ class Signatures:
     keys: NDArray[np.int64]
     filters: tuple[Filters, ...]
     words: tuple[NDArray[np.int64], ...] = ()  # of fields with word signatures: documents × 64-bit words
+    rarities: tuple[NDArray[np.int64], ...] = ()  # of records: what equality with each field's value adds to the score
 
     def __len__(self) -> int:
         return len(self.present)
 
     def as_tuples(self) -> list[tuple[int | bytes | None, ...]]:
-        """One tuple a document: fingerprint, keys, then bits and count of every field; None for what is missing."""
+        """One tuple a document: fingerprint, keys, bits and count of every field, rarities; None for what it lacks."""
         heads = np.column_stack([self.fingerprints, self.keys]).tolist()
         empty = (None,) * (1 + self.keys.shape[1])
         tails = [
             [(bits.tobytes() if n else None, n) for bits, n in zip(part.bits, part.counts.tolist(), strict=True)]
             for part in self.filters
         ]
+        ends = np.stack(self.rarities, axis=1).tolist() if self.rarities else [()] * len(self)
         return [
-            (*(head if present else empty), *chain.from_iterable(pairs))
-            for present, head, *pairs in zip(self.present.tolist(), heads, *tails, strict=True)
+            (*(head if present else empty), *chain.from_iterable(pairs), *end)
+            for present, head, end, *pairs in zip(self.present.tolist(), heads, ends, *tails, strict=True)
         ]
 
     @staticmethod
@@ -65,6 +67,7 @@ class Signatures:
             return parts[0]
         columns = zip(*(part.filters for part in parts), strict=True)
         words = zip(*(part.words for part in parts), strict=True)
+        rarities = zip(*(part.rarities for part in parts), strict=True)
         return Signatures(
             np.concatenate([part.present for part in parts]),
             np.concatenate([part.fingerprints for part in parts]),
@@ -74,6 +77,7 @@ class Signatures:
                 for column in columns
             ),
             tuple(np.concatenate(column) for column in words),
+            tuple(np.concatenate(column) for column in rarities),
         )
 
 
@@ -101,6 +105,9 @@ class Signer:
 
     def fingerprint(self, texts: Sequence[Sequence[str]]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
         """(present, fingerprints) alone: what `reconcile` compares, at a fraction of the cost of signing."""
+        if self.family.rarity:  # which decides whether a row says enough
+            signed = self.sign(texts)
+            return signed.present, signed.fingerprints
         tokens = [field.analyser.tokens(column, self._hasher) for field, column in zip(self.fields, texts, strict=True)]
         present = np.logical_or.reduce([part.counts > 0 for part in tokens])
         return present, fingerprints(tokens, self._secret)
@@ -142,16 +149,18 @@ class Signer:
         )
 
     def _sign(self, documents: Documents) -> Signatures:
+        signed = self.family.signed(documents, self.plan, self.fitted)
         return Signatures(
-            documents.present,
+            signed.present,
             fingerprints([field.tokens for field in documents.fields], self._secret),
-            self.family.keys(documents, self.plan, self.fitted),
+            signed.keys,
             tuple(field.filters for field in documents.fields),
             tuple(
                 self._words(plan, field)
                 for plan, field in zip(self.fields, documents.fields, strict=True)
                 if plan.words
             ),
+            signed.rarities,
         )
 
     def _words(self, plan: FieldPlan, field: FieldDocuments) -> NDArray[np.int64]:

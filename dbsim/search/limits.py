@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from dbsim.errors import InvalidOption
+from dbsim.hashing.family import ESTIMATED
 from dbsim.options import IndexOptions, describe_columns
 
 Text = str | Mapping[str, str]  # one text for all fields, or each field's
@@ -56,10 +57,10 @@ def bounds_of(
     """What the caller left open follows from the index."""
     family = options.hashing
     if verify is None:
-        verify = family.measure != "jaccard"
+        verify = family.measure not in ESTIMATED
     if threshold is None:
         # a forest returns the nearest rows, near or not; without verifying no other measure than Jaccard is known
-        known = verify or family.measure == "jaccard"
+        known = verify or family.measure in ESTIMATED
         threshold = options.threshold if known and not family.nearest else 0.0
     return Bounds(threshold, limit, max_candidates, probes, verify, family.measure)
 

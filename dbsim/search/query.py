@@ -27,26 +27,30 @@ class Query:
     counts: tuple[int, ...]
     lookups: tuple[tuple[int, ...], ...] = ()
     texts: tuple[str, ...] = ()
+    rarities: tuple[int, ...] = ()  # of records of persons
 
     @staticmethod
     def of(signatures: Signatures) -> list[Query | None]:
         """One query a document; None for one without features, which matches nothing."""
-        return [Query.from_row(row, signatures.keys.shape[1]) for row in signatures.as_tuples()]
+        keys, fields = signatures.keys.shape[1], len(signatures.filters)
+        return [Query.from_row(row, keys, fields) for row in signatures.as_tuples()]
 
     @staticmethod
-    def from_row(row: tuple[Any, ...], keys: int) -> Query | None:
-        """From fingerprint, keys, then bits and count of every field."""
+    def from_row(row: tuple[Any, ...], keys: int, fields: int) -> Query | None:
+        """From fingerprint, keys, bits and count of every field, rarities."""
         if row[0] is None:
             return None
-        tail = row[1 + keys :]
-        return Query(tuple(row[1 : 1 + keys]), tuple(tail[0::2]), tuple(tail[1::2]))
+        filters, rarities = row[1 + keys : 1 + keys + 2 * fields], row[1 + keys + 2 * fields :]
+        return Query(tuple(row[1 : 1 + keys]), tuple(filters[0::2]), tuple(filters[1::2]), rarities=tuple(rarities))
 
     @staticmethod
     def nothing(options: IndexOptions, width: int = 1) -> Query:
         """Matches no row."""
         missing: Any = None
         fields = len(options.fields)
-        return Query((missing,) * options.keys, (None,) * fields, (0,) * fields, ((missing,) * width,) * options.keys)
+        lookups = ((missing,) * width,) * options.keys
+        rarities = (0,) * fields if options.hashing.rarity else ()
+        return Query((missing,) * options.keys, (None,) * fields, (0,) * fields, lookups, rarities=rarities)
 
     @property
     def width(self) -> int:
@@ -60,7 +64,7 @@ class Query:
 
     def count_range(self, options: IndexOptions, threshold: float) -> tuple[int, int]:
         """Popcounts of the first field that can reach the estimate; any when several fields share the score."""
-        if len(options.fields) > 1 or not self.counts[0]:
+        if len(options.fields) > 1 or not self.counts[0] or options.hashing.rarity:
             return 0, options.fields[0].bits
         return count_range(self.counts[0], options.fields[0].bits, threshold)
 

@@ -16,6 +16,8 @@ from dbsim.context import Stage
 from dbsim.engines.source_rows import source_rows, texts
 from dbsim.engines.stored_keys import stored_key, stored_keys
 from dbsim.errors import InvalidOption, UnknownKey
+from dbsim.hashing.records.family import Records
+from dbsim.hashing.records.learning import Learned
 from dbsim.options import IndexOptions
 from dbsim.search.explain import Explanation, explain
 from dbsim.search.limits import Bounds
@@ -65,7 +67,13 @@ class SearchEngine(Stage):
 
     @property
     def statements(self) -> Statements:
-        return Statements(self.backend, self.tables)
+        return Statements(self.backend, self.tables, self.learned)
+
+    @property
+    def learned(self) -> Learned | None:
+        """What is known of the persons in the table, once the model is there."""
+        family = self.signer.family
+        return family.learned(self.signer.fitted) if isinstance(family, Records) else None
 
     def sign(
         self, texts: Sequence[str | Sequence[str]], probes: int = 0, connection: Connection | None = None
@@ -203,7 +211,8 @@ class SearchEngine(Stage):
         return texts(connection, self.backend, self.tables, query, stream=False)
 
     def _stored_query(self, values: tuple[Any, ...]) -> Query | None:
-        query = Query.from_row(values, self.tables.record.options.keys)
+        options = self.tables.record.options
+        query = Query.from_row(values, options.keys, len(options.fields))
         if query is None:
             return None
         bits = tuple(None if value is None else self.backend.read_bits(value) for value in query.bits)

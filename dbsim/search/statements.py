@@ -38,7 +38,9 @@ from sqlalchemy.sql.elements import TextClause
 from sqlalchemy.sql.visitors import iterate
 
 from dbsim.engines.backend import Backend
+from dbsim.engines.evidence import Side, evidence
 from dbsim.errors import InvalidOption
+from dbsim.hashing.records.learning import Learned
 from dbsim.options import IndexOptions
 from dbsim.search.query import Query, key_parameter_names
 from dbsim.search.score import Filter, score
@@ -55,6 +57,7 @@ class Statements:
 
     backend: Backend
     tables: IndexTables
+    learned: Learned | None = None  # of records of persons
 
     @property
     def options(self) -> IndexOptions:
@@ -71,7 +74,7 @@ class Statements:
         """Rows that share a key, can reach the threshold, have these marks and fulfil the user's condition."""
         stored, names = self.tables.signatures, self.tables.names
         conditions: list[ColumnElement[bool]] = []
-        if len(self.options.fields) == 1:
+        if len(self.options.fields) == 1 and not names.rarities:
             count = stored.c[names.counts[0]]
             conditions.append(
                 count.between(bindparam("dbsim_low", type_=Integer), bindparam("dbsim_high", type_=Integer))
@@ -123,7 +126,7 @@ class Statements:
     def _ranking_columns(self) -> list[ColumnElement[Any]]:
         """Primary key and filters: what is needed of a candidate."""
         stored, names = self.tables.signatures, self.tables.names
-        return [stored.c[name] for name in (*self.tables.key_names, *names.bits, *names.counts)]
+        return [stored.c[name] for name in (*self.tables.key_names, *names.bits, *names.counts, *names.rarities)]
 
     def fulfils(self, where: Condition) -> ColumnElement[bool]:
         """The user's condition on the source row, in its own scope."""
@@ -160,8 +163,7 @@ class Statements:
         return select(inner).where(inner.c[self.tables.names.score] >= bindparam("dbsim_threshold", type_=Double))
 
     def _score(self, candidates: FromClause) -> Label[float]:
-        names, options = self.tables.names, self.options
-        left: list[Filter] = [(candidates.c[b], candidates.c[c]) for b, c in zip(names.bits, names.counts, strict=True)]
+        names = self.tables.names
         right: list[Filter] = [
             (
                 bindparam(f"dbsim_bits{i}", type_=self.tables.signatures.c[b].type),
@@ -169,7 +171,21 @@ class Statements:
             )
             for i, b in enumerate(names.bits)
         ]
-        return score(self.backend, options, left, right).label(names.score)
+        rarities = [bindparam(f"dbsim_rarity{i}", type_=Integer) for i in range(len(names.rarities))]
+        return self._compared(candidates, right, rarities).label(names.score)
+
+    def _compared(
+        self, candidates: FromClause, right: Sequence[Filter], rarities: Sequence[ColumnElement[Any]]
+    ) -> ColumnElement[float]:
+        """The score of candidates against filters, and rarities where the index has them."""
+        names = self.tables.names
+        left = [(candidates.c[b], candidates.c[c]) for b, c in zip(names.bits, names.counts, strict=True)]
+        if not names.rarities:
+            return score(self.backend, self.options, left, right)
+        assert self.learned is not None
+        own = [Side(*filter, candidates.c[name]) for filter, name in zip(left, names.rarities, strict=True)]
+        others = [Side(*filter, rarity) for filter, rarity in zip(right, rarities, strict=True)]
+        return self.backend.probability(evidence(self.backend, self.options, self.learned, own, others))
 
     def search(
         self,
@@ -200,14 +216,14 @@ class Statements:
         in_range = stored.c[names.counts[0]].between(queries.c.dbsim_low, queries.c.dbsim_high)
         number = func.row_number().over(partition_by=queries.c.dbsim_number).label("dbsim_place")
         candidates = select(*self._ranking_columns(), *queries.c, number).where(shared, in_range).cte("candidates")
-        left = [(candidates.c[b], candidates.c[c]) for b, c in zip(names.bits, names.counts, strict=True)]
         right = [(candidates.c[f"dbsim_bits{i}"], candidates.c[f"dbsim_count{i}"]) for i in range(len(names.bits))]
+        rarities = [candidates.c[f"dbsim_rarity{i}"] for i in range(len(names.rarities))]
         keys = [candidates.c[name] for name in self.tables.key_names]
         scored = (
             select(
                 *keys,
                 candidates.c.dbsim_number,
-                score(self.backend, self.options, left, right).label(self.tables.names.score),
+                self._compared(candidates, right, rarities).label(self.tables.names.score),
             )
             .where(candidates.c.dbsim_place <= bindparam("dbsim_ranked", type_=Integer))
             .subquery("scored")
@@ -242,6 +258,7 @@ class Statements:
         fields = range(len(self.options.fields))
         keys = chain.from_iterable(self._key_names(width))
         numbers = ["dbsim_number", *keys, "dbsim_low", "dbsim_high", *(f"dbsim_count{i}" for i in fields)]
+        numbers += [f"dbsim_rarity{i}" for i in range(len(self.tables.names.rarities))]
         return self.backend.json_rows("queries", numbers, [f"dbsim_bits{i}" for i in fields])
 
 
@@ -262,6 +279,7 @@ def many_parameters(options: IndexOptions, queries: Sequence[Query | None], thre
             row: dict[str, Any] = {"dbsim_number": number, "dbsim_low": low, "dbsim_high": high}
             row.update(query.key_parameters())
             row.update({f"dbsim_count{i}": count for i, count in enumerate(query.counts)})
+            row.update({f"dbsim_rarity{i}": rarity for i, rarity in enumerate(query.rarities)})
             row.update({f"dbsim_bits{i}": "X" + bits.hex() for i, bits in enumerate(query.bits) if bits is not None})
             rows.append(row)
     return json.dumps(rows)
@@ -276,6 +294,7 @@ def parameters(
     for number, (bits, count) in enumerate(zip(query.bits, query.counts, strict=True)):
         values[f"dbsim_bits{number}"] = None if bits is None else backend.stored_bits(bits)
         values[f"dbsim_count{number}"] = count
+    values |= {f"dbsim_rarity{number}": rarity for number, rarity in enumerate(query.rarities)}
     if options.hashing.nearest:
         values["dbsim_near"] = -(-max_candidates // (2 * options.keys))
     return values | {"dbsim_low": low, "dbsim_high": high} | bound_parameters(threshold, limit, max_candidates)

@@ -12,6 +12,7 @@ from sqlalchemy.schema import DropTable
 from dbsim.context import Stage
 from dbsim.engines.source_rows import source_rows, texts
 from dbsim.hashing.bloom import cardinality
+from dbsim.lifecycle.create import show
 from dbsim.progress import Progress
 from dbsim.sync import models
 from dbsim.sync.crowd import Crowd, processes
@@ -143,6 +144,8 @@ class Filling(Stage):
             connection.execute(DropTable(self.parts.table))
         self.backend.finish_filling(connection, self.tables)
         catalogue.set_ready(connection, self.tables.record)
+        if self.tables.record.searched and self.signer.family.learns:  # the views show what was learned
+            show(connection, self.backend, self.tables)
         return True
 
     def _count(self, table: FromClause) -> int:

@@ -6,12 +6,12 @@ import json
 from dataclasses import dataclass, replace
 
 import numpy as np
-from sqlalchemy import Connection, func, insert, select
+from sqlalchemy import Connection, delete, insert
 
 from dbsim.context import IndexContext
 from dbsim.engines.backend import Backend
 from dbsim.engines.execute import run
-from dbsim.engines.source_rows import source_rows, texts
+from dbsim.engines.source_sample import sample
 from dbsim.errors import NotFitted
 from dbsim.hashing.family import Model
 from dbsim.hashing.signer import Signer
@@ -19,9 +19,8 @@ from dbsim.lifecycle.statements import alter_statements
 from dbsim.tables import catalogue
 from dbsim.tables.catalogue import model_table
 from dbsim.tables.index_tables import IndexTables
-from dbsim.tables.key_conditions import among, chunks, key_columns
+from dbsim.tables.model_rows import arrays_of, load
 
-SAMPLE = 2000  # rows a family learns from
 DRAWN = "every n-th row in key order"
 
 
@@ -33,15 +32,11 @@ class Fitted:
     sample: int
 
 
-def load(connection: Connection, name: str, generation: int) -> Model | None:
-    """The model of a generation; None when it was never fitted."""
-    query = select(model_table).where(model_table.c.index_name == name, model_table.c.generation == generation)
-    rows = connection.execute(query).all()
-    if not rows:
-        return None
-    return {
-        row.name: np.frombuffer(bytes(row.numbers), np.dtype(row.dtype)).reshape(json.loads(row.shape)) for row in rows
-    }
+def replace_part(connection: Connection, record: catalogue.IndexRecord, part: str, fitted: Fitted) -> None:
+    """Store what was learned under `part`, instead of what was there."""
+    connection.execute(delete(model_table).where(*arrays_of(record.name, record.generation, part)))
+    named = {part + name: array for name, array in fitted.arrays.items()}
+    save(connection, record, record.generation, Fitted(named, fitted.sample))
 
 
 def save(connection: Connection, record: catalogue.IndexRecord, generation: int, fitted: Fitted) -> None:
@@ -119,34 +114,10 @@ def refit(context: IndexContext) -> None:
 
 def fit(connection: Connection, backend: Backend, tables: IndexTables, signer: Signer) -> Fitted | None:
     """Learn from a sample; None when the table has no text yet."""
-    columns = sample(connection, backend, tables, SAMPLE)
+    columns = sample(connection, backend, tables, signer.family.sample)
     if not any(text.strip() for column in columns for text in column):
         return None
     try:
         return Fitted(signer.fit(columns), len(columns[0]))
     except ValueError as error:
         raise NotFitted(f"family {tables.record.options.family!r} cannot learn from this table: {error}") from error
-
-
-def sample_of(connection: Connection, backend: Backend, tables: IndexTables, size: int) -> tuple[list[list[str]], int]:
-    """A sample, and how many rows the table has."""
-    total = connection.scalar(select(func.count()).select_from(tables.source)) or 0
-    return sample(connection, backend, tables, size), total
-
-
-def sample(connection: Connection, backend: Backend, tables: IndexTables, size: int) -> list[list[str]]:
-    """Texts of each field of about `size` rows, spread evenly over the key order: the same rows for the same table."""
-    total = connection.scalar(select(func.count()).select_from(tables.source)) or 0
-    columns = key_columns(tables.source, tables)
-    place = func.row_number().over(order_by=columns).label("dbsim_place")
-    numbered = select(*columns, place).where(*(column.is_not(None) for column in columns)).subquery("numbered")
-    step = max(-(-total // size), 1)
-    drawn = select(*(numbered.c[name] for name in tables.key_names)).where(numbered.c.dbsim_place % step == 0)
-    keys = [tuple(row) for row in connection.execute(drawn.order_by(numbered.c.dbsim_place))]
-    found: dict[tuple[object, ...], tuple[str, ...]] = {}
-    for some in chunks(keys, backend.key_batch):
-        query = source_rows(backend, tables).where(among(key_columns(tables.source, tables), some))
-        for batch in texts(connection, backend, tables, query):
-            found |= zip(batch.keys, zip(*batch.columns, strict=True), strict=True)
-    rows = [found[key] for key in keys if key in found]
-    return [list(column) for column in zip(*rows, strict=True)] or [[] for _ in tables.record.options.fields]

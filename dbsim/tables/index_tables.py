@@ -13,6 +13,7 @@ from sqlalchemy import (
     ColumnElement,
     Integer,
     MetaData,
+    SmallInteger,
     Table,
     Text,
     cast,
@@ -84,6 +85,7 @@ class IndexTables:
         for field, bits, count in zip(options.fields, names.bits, names.counts, strict=True):
             columns.append(Column(bits, filter_bits(field.bits)))
             columns.append(Column(count, Integer, nullable=False))
+        columns += [Column(name, SmallInteger, nullable=False) for name in names.rarities]
         return Table(signatures_name(self.record.name, self.record.generation), MetaData(), *columns)
 
     @cached_property
@@ -139,6 +141,7 @@ class ColumnNames:
     queued: str
     score: str  # of search results, not stored
     words: tuple[tuple[str, ...], ...]  # of fields with a word signature
+    rarities: tuple[str, ...] = ()  # of records of persons, a field each
 
     @staticmethod
     def of(record: IndexRecord) -> ColumnNames:
@@ -156,6 +159,7 @@ class ColumnNames:
                 for field in options.fields
                 if field.word_bits
             ),
+            rarities=tuple(free(field.name, "rarity") for field in options.fields) if options.hashing.rarity else (),
         )
 
 

@@ -23,6 +23,7 @@ from sqlalchemy import (
     Table,
     Text,
     bindparam,
+    case,
     cast,
     column,
     func,
@@ -42,6 +43,7 @@ from dbsim.engines.postgresql.triggers import channel, create_triggers, drop_tri
 from dbsim.engines.signature_rows import signature_pages
 from dbsim.errors import DatabaseUnavailable, DbsimError, InvalidOption, StatementRejected
 from dbsim.hashing.bloom import ROUNDING
+from dbsim.hashing.records.levels import CUTS, EQUAL
 from dbsim.hashing.signer import Signatures
 from dbsim.resources import sql
 from dbsim.tables import catalogue
@@ -406,6 +408,21 @@ class PostgreSQL(install.PostgreSQLInstall):
         both = func.bit_count(bits.op("&")(cast(other_bits, PostgreSQLBits(size))))
         union = _estimate(count + other_count - both, size)
         return func.greatest((_estimate(count, size) + _estimate(other_count, size) - union) / union, 0.0, type_=Double)
+
+    def level(
+        self,
+        bits: ColumnElement[Any],
+        count: ColumnElement[Any],
+        other_bits: ColumnElement[Any],
+        other_count: ColumnElement[Any],
+        size: int,
+    ) -> ColumnElement[int]:
+        cuts: ColumnElement[Any] = literal_column(f"ARRAY[{', '.join(map(repr, CUTS))}]::float8[]")
+        alike = func.width_bucket(self.jaccard(bits, count, other_bits, other_count, size), cuts, type_=Integer)
+        return case((bits == cast(other_bits, PostgreSQLBits(size)), literal_column(str(EQUAL))), else_=alike + 1)
+
+    def probability(self, evidence: ColumnElement[int]) -> ColumnElement[float]:
+        return func.dbsim_probability(evidence, type_=Double)
 
     def hamming(self, key: ColumnElement[Any], other: ColumnElement[Any]) -> ColumnElement[int]:
         return func.bit_count(cast(key.op("#")(other), PostgreSQLBits(64)), type_=Integer)

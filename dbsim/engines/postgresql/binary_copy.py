@@ -26,7 +26,8 @@ _NULL = -1
 
 def binary_rows(keys: Sequence[Sequence[Buffer | None]], rows: Signatures) -> Iterator[bytes]:
     """The whole COPY stream; `keys` are the primary key's values in binary form."""
-    width = len(keys[0]) + 1 + rows.keys.shape[1] + 2 * len(rows.filters) + sum(part.shape[1] for part in rows.words)
+    width = len(keys[0]) + 1 + rows.keys.shape[1] + 2 * len(rows.filters) + len(rows.rarities)
+    width += sum(part.shape[1] for part in rows.words)
     count = struct.pack(">h", width)
     tails = _tails(rows)
     yield HEADER
@@ -65,6 +66,7 @@ def _fill(rows: Signatures, chosen: NDArray[np.int64], pattern: NDArray[np.bool_
         bits["size"], bits["bits"] = width * 8, part.bits[chosen]
         columns.append((4 + width, "", bits) if there else (_NULL, "", None))
         columns.append((4, ">i4", part.counts[chosen]))
+    columns += [(2, ">i2", rarity[chosen]) for rarity in rows.rarities]
     columns += [(8, ">i8", word[chosen]) for part in rows.words for word in part.T]
     fields: list[tuple[str, object]] = []
     for number, (_, kind, values) in enumerate(columns):
@@ -121,6 +123,9 @@ def _layout(options: IndexOptions) -> np.dtype[np.void]:
     for number, field in enumerate(options.fields):
         fields += [(f"lb{number}", ">i4"), (f"size{number}", ">i4"), (f"bits{number}", "u1", (field.bits // 8,))]
         fields += [(f"lc{number}", ">i4"), (f"count{number}", ">i4")]
+    if options.hashing.rarity:
+        for number in range(len(options.fields)):
+            fields += [(f"lr{number}", ">i4"), (f"rarity{number}", ">i2")]
     return np.dtype(fields)
 
 
@@ -132,4 +137,6 @@ def _parse(rows: NDArray[np.void], options: IndexOptions) -> Signatures:
         Filters(np.ascontiguousarray(rows[f"bits{number}"]), rows[f"count{number}"].astype(np.int64))
         for number in range(len(options.fields))
     )
-    return Signatures(np.ones(len(rows), bool), rows["k0"].astype(np.int64), keys, filters)
+    count = len(options.fields) if options.hashing.rarity else 0
+    rarities = tuple(rows[f"rarity{number}"].astype(np.int64) for number in range(count))
+    return Signatures(np.ones(len(rows), bool), rows["k0"].astype(np.int64), keys, filters, rarities=rarities)

@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, MetaData, Table
 
+from dbsim.engines.evidence import learned_of
 from dbsim.engines.execute import ask, run
 from dbsim.engines.pause import pause
 from dbsim.engines.postgresql import signing_data as constants
@@ -46,6 +47,8 @@ class PostgreSQLInstall:
     """The part of the backend that deals with it; see `Backend` for what each step means."""
 
     jaccard: Callable[..., Any]
+    level: Callable[..., Any]
+    probability: Callable[..., Any]
     _home: Callable[[Connection], str]
 
     def stored_table(self, tables: IndexTables) -> Table:
@@ -88,7 +91,8 @@ class PostgreSQLInstall:
         wait_for_writers(engine)
 
     def surface(self, connection: Connection, tables: IndexTables) -> PostgreSQLSurface:
-        return PostgreSQLSurface(tables, quote(self._home(connection)), self.jaccard)
+        home = quote(self._home(connection))
+        return PostgreSQLSurface(tables, home, self, learned_of(connection, tables))
 
 
 def encoding(connection: Connection) -> str:

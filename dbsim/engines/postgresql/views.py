@@ -12,11 +12,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from sqlalchemy import literal_column
+from sqlalchemy import ColumnElement, literal_column
 from sqlalchemy.dialects.postgresql.base import PGDialect
 
+from dbsim.engines.evidence import Comparing, between
 from dbsim.engines.views import BUCKETS, PAIRS, STATUS, Surface, joined_text, union
 from dbsim.hashing.families.registry import family_of
+from dbsim.hashing.records.evidence import UNIT
+from dbsim.hashing.records.learning import Learned
+from dbsim.hashing.records.probability import COEFFICIENTS, MOST_BITS
 from dbsim.options import Field
 from dbsim.resources import filled, sql, sql_names
 from dbsim.tables.index_tables import IndexTables
@@ -31,14 +35,17 @@ MOST_POSITIONS = 2048  # the donor orders of a MinHash are a table of positions 
 OBJECTS = ("sign", "near", "search", "similar", "explain", "grant")  # in this order; dropped with the view
 FUNCTIONS = ("sees", *OBJECTS)
 VIEWS = ("signatures", PAIRS, BUCKETS)
-GRANTED = ("fold", "mapped", "lowered", "code_point", "letter", "letters", "normalise", "shingles", "among")
+GRANTED = (
+    *("fold", "mapped", "lowered", "code_point", "letter", "letters", "normalise", "shingles", "among"),
+    "probability",
+)
 FOLDERS = ("shared", "normalisers", "families")  # of functions that all indexes use, in this order
 FIELD_TYPE = "shared/field_type"  # which the functions take
 
 
 def shared_statements(home: str) -> list[str]:
     """The type and the functions that all indexes use: every normaliser and every family that can sign in SQL."""
-    names = {"home": home, "mix_1": int(MIX_1), "mix_2": int(MIX_2), "folds": _folds()}
+    names = {"home": home, "mix_1": int(MIX_1), "mix_2": int(MIX_2), "folds": _folds()} | _probability_names()
     order = sorted(_shared_files(), key=lambda name: name != FIELD_TYPE)
     texts = (filled(sql("postgresql", name), names) for name in order)
     # one at a time: asyncpg prepares everything, and what is prepared is one statement
@@ -56,6 +63,11 @@ def _folds() -> str:
         for full in NORMALISERS
         if (function := normaliser_function(full))
     )
+
+
+def _probability_names() -> dict[str, object]:
+    coefficients = ", ".join(map(repr, reversed(COEFFICIENTS)))
+    return {"coefficients": f"ARRAY[{coefficients}]::float8[]", "unit": UNIT, "most_evidence": MOST_BITS * UNIT}
 
 
 def shared_functions() -> list[str]:
@@ -104,7 +116,8 @@ class PostgreSQLSurface:
 
     tables: IndexTables
     home: str
-    jaccard_of: Any  # Backend.jaccard
+    comparing: Comparing  # the backend
+    learned: Learned | None = None  # of records of persons
 
     @cached_property
     def surface(self) -> Surface:
@@ -194,8 +207,8 @@ class PostgreSQLSurface:
         counts = [(quote(name), n) for name, n in zip(names.counts, numbers, strict=True)]
         several = len(options.fields) > 1
         return {
-            "score": surface.score(self._jaccard, _double),
-            "score_of_question": surface.score(self._jaccard, _double, "candidates", "dbsim_question"),
+            "score": self._score("a", "b"),
+            "score_of_question": self._score("candidates", "dbsim_question"),
             "score_name": quote(names.score),
             **self._parameters(),
             "max_candidates": MAX_CANDIDATES,
@@ -217,6 +230,11 @@ class PostgreSQLSurface:
             "assign_bits": " ".join(f"result.{name} := fields[{n}].bits::bit({size});" for name, n, size in bits),
             "field_values": ", ".join(self._field_value(n - 1) for n in numbers),
         }
+
+    def _score(self, a: str, b: str) -> str:
+        if not self.tables.names.rarities:
+            return self.surface.score(self._jaccard, _double, a, b)
+        return _text(between(self.comparing, self.tables, self.learned, a, b))
 
     def _parameters(self) -> dict[str, str]:
         """Names of arguments and variables, moved out of the way of the result's columns."""
@@ -274,8 +292,13 @@ class PostgreSQLSurface:
     def _jaccard(self, field: Field, number: int, a: str, b: str) -> str:
         bits = quote(self.tables.names.bits[number])
         arguments = (f"{a}.{bits}", self.surface.count(number, a), f"{b}.{bits}", self.surface.count(number, b))
-        value = self.jaccard_of(*(literal_column(text) for text in arguments), field.bits)
-        return str(value.compile(dialect=DIALECT, compile_kwargs={"literal_binds": True}))
+        columns: list[ColumnElement[Any]] = [literal_column(text) for text in arguments]
+        value = self.comparing.jaccard(columns[0], columns[1], columns[2], columns[3], field.bits)
+        return _text(value)
+
+
+def _text(value: ColumnElement[Any]) -> str:
+    return str(value.compile(dialect=DIALECT, compile_kwargs={"literal_binds": True}))
 
 
 def drop_statements(name: str) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import sqlite3
 import time
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
@@ -13,6 +14,7 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Dialect,
+    Double,
     Engine,
     FromClause,
     Integer,
@@ -35,6 +37,8 @@ from dbsim.engines.signature_rows import signature_pages
 from dbsim.engines.sqlite.views import SQLiteSurface, trigger_names
 from dbsim.errors import DatabaseUnavailable, DbsimError, InvalidOption, StatementRejected
 from dbsim.hashing.bloom import jaccard
+from dbsim.hashing.records.levels import CUTS, EQUAL
+from dbsim.hashing.records.probability import probability_of
 from dbsim.hashing.signer import Signatures
 from dbsim.resources import sql
 from dbsim.tables.index_tables import IndexTables
@@ -312,6 +316,19 @@ class SQLite(SQLiteSurface):
     ) -> ColumnElement[float]:
         return func.dbsim_jaccard(bits, count, other_bits, other_count, literal_column(str(size)))
 
+    def level(
+        self,
+        bits: ColumnElement[Any],
+        count: ColumnElement[Any],
+        other_bits: ColumnElement[Any],
+        other_count: ColumnElement[Any],
+        size: int,
+    ) -> ColumnElement[int]:
+        return func.dbsim_level(bits, count, other_bits, other_count, literal_column(str(size)), type_=Integer)
+
+    def probability(self, evidence: ColumnElement[int]) -> ColumnElement[float]:
+        return func.dbsim_probability(evidence, type_=Double)
+
     def hamming(self, key: ColumnElement[Any], other: ColumnElement[Any]) -> ColumnElement[int]:
         return func.dbsim_hamming(key, other, type_=Integer)
 
@@ -333,6 +350,8 @@ def register(raw: Any) -> None:
     """
     raw.create_function("dbsim_jaccard", 5, _jaccard, deterministic=True)
     raw.create_function("dbsim_hamming", 2, _hamming, deterministic=True)
+    raw.create_function("dbsim_level", 5, _level, deterministic=True)
+    raw.create_function("dbsim_probability", 1, _probability, deterministic=True)
 
 
 def _jaccard(
@@ -344,6 +363,21 @@ def _jaccard(
         other_bits = bytes.fromhex(other_bits[1:])
     both = (int.from_bytes(bits) & int.from_bytes(other_bits)).bit_count()
     return jaccard(count, other_count, both, size)
+
+
+def _level(bits: bytes | None, count: int, other_bits: bytes | str | None, other_count: int, size: int) -> int | None:
+    if not bits or not other_bits:
+        return None
+    if isinstance(other_bits, str):
+        other_bits = bytes.fromhex(other_bits[1:])
+    both = (int.from_bytes(bits) & int.from_bytes(other_bits)).bit_count()
+    if both == count == other_count:
+        return EQUAL
+    return 1 + bisect_right(CUTS, jaccard(count, other_count, both, size))
+
+
+def _probability(evidence: int | None) -> float | None:
+    return None if evidence is None else probability_of(evidence)
 
 
 def _hamming(key: int | None, other: int | None) -> int | None:

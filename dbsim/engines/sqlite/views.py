@@ -54,7 +54,12 @@ def words_of(filters: Sequence[Filters]) -> list[list[int | None]]:
 
 
 def view_names(tables: IndexTables) -> list[str]:
-    return [Surface(tables).name(part) for part in (PAIRS, BUCKETS)]
+    return [Surface(tables).name(part) for part in _shown(tables)]
+
+
+def _shown(tables: IndexTables) -> tuple[str, ...]:
+    """Evidence is too deep an expression for SQLite's parser: records have no view of pairs that plain SQL computes."""
+    return (BUCKETS,) if tables.names.rarities else (PAIRS, BUCKETS)
 
 
 def trigger_names(name: str) -> list[str]:
@@ -107,7 +112,7 @@ class SQLiteSurface:
 
 def view_statements(tables: IndexTables) -> list[str]:
     """Pairs and buckets, whatever was there before."""
-    surface = Surface(tables)
+    surface, parts = Surface(tables), _shown(tables)
     words = word_names(tables)
 
     def jaccard(field: Field, number: int, a: str, b: str) -> str:
@@ -121,14 +126,14 @@ def view_statements(tables: IndexTables) -> list[str]:
         )
 
     names = surface.common_names() | {
-        "score": surface.score(jaccard, repr),
+        "score": surface.score(jaccard, repr) if PAIRS in parts else "",
         "shared_keys": surface.keys_in_common("(a.{0} = b.{0})", " + "),
     }
     names["buckets"] = union(
         filled(sql("sqlite", "bucket"), names | {"number": number, "key": key})
         for number, key in enumerate(surface.bucket_keys)
     )
-    made = [filled(sql("sqlite", template), names) for template in ("pairs", "buckets")]
+    made = [filled(sql("sqlite", part), names) for part in parts]
     return [*drop_statements(tables.record.name), *made]
 
 

@@ -18,6 +18,7 @@ from dbsim.hashing.families.rabin_minhash import RabinMinHash
 from dbsim.hashing.families.spectral import Spectral
 from dbsim.hashing.families.stable import Cauchy, Gauss, Levy
 from dbsim.hashing.family import Family
+from dbsim.hashing.records.family import Records
 
 FAMILIES: dict[str, Family] = {  # each with its usual settings
     "minhash@1": MinHash(),
@@ -34,6 +35,7 @@ FAMILIES: dict[str, Family] = {  # each with its usual settings
     "spectral@1": Spectral(),
     "linear-spectral@1": LinearSpectral(),
     "forest@1": Forest(),
+    "records@1": Records(),
 }
 
 

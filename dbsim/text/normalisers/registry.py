@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Callable
 
 from dbsim.text.normalisers.digits import Digits
 from dbsim.text.normalisers.mapped import Mapped
@@ -15,6 +16,7 @@ NORMALISERS: dict[str, Normaliser] = {
     "digits@1": Digits(),
     "symbols@1": Symbols(),
 }
+OTHERS: list[Callable[[str], Normaliser | None]] = []  # find what is made on demand: kinds of field, the users' own
 FIRST = "@1"  # was stored without its version before there were versions, and still is
 
 
@@ -24,13 +26,14 @@ def normaliser_names() -> list[str]:
 
 def normaliser_of(stored: str) -> Normaliser:
     """By the name an index is stored with."""
-    return NORMALISERS[full_name(stored)]
+    full = full_name(stored)
+    return NORMALISERS[full] if full in NORMALISERS else next(filter(None, (find(full) for find in OTHERS)))
 
 
 def full_name(stored: str) -> str:
     """With its version, which is the first when none is named: a stored name never changes its meaning."""
     full = stored if "@" in stored else stored + FIRST
-    if full in NORMALISERS:
+    if full in NORMALISERS or any(find(full) for find in OTHERS):
         return full
     close = difflib.get_close_matches(stored, [*normaliser_names(), *NORMALISERS], n=1)
     hint = f"did you mean {close[0]!r}?" if close else f"there is {', '.join(normaliser_names())}"

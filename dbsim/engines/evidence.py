@@ -1,0 +1,169 @@
+"""The score of two records as SQL: prior and weight of each field's level, in whole numbers, then the probability."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import ColumnElement, Connection, Double, Integer, and_, case, cast, literal_column, null
+
+from dbsim.hashing.records.family import Records
+from dbsim.hashing.records.learning import Learned
+from dbsim.hashing.records.levels import AHEAD, ALIKE, CROSSED, EQUAL
+from dbsim.options import IndexOptions
+from dbsim.tables.index_tables import IndexTables
+from dbsim.tables.model_rows import load
+from dbsim.tables.names import quote
+
+
+class Comparing(Protocol):
+    """The part of a Backend that compares filters; a view that knows no function has one of its own."""
+
+    def jaccard(
+        self,
+        bits: ColumnElement[Any],
+        count: ColumnElement[Any],
+        other_bits: ColumnElement[Any],
+        other_count: ColumnElement[Any],
+        size: int,
+    ) -> ColumnElement[float]: ...
+
+    def level(
+        self,
+        bits: ColumnElement[Any],
+        count: ColumnElement[Any],
+        other_bits: ColumnElement[Any],
+        other_count: ColumnElement[Any],
+        size: int,
+    ) -> ColumnElement[int]: ...
+
+    def probability(self, evidence: ColumnElement[int]) -> ColumnElement[float]: ...
+
+
+def learned_of(connection: Connection, tables: IndexTables) -> Learned | None:
+    """What the index has learned of the table's persons, if it is about persons and has."""
+    record = tables.record
+    family = record.options.hashing
+    model = load(connection, record.name, record.generation) if isinstance(family, Records) else None
+    return family.learned(model) if model and isinstance(family, Records) else None
+
+
+def between(comparing: Comparing, tables: IndexTables, learned: Learned | None, a: str, b: str) -> ColumnElement[float]:
+    """The probability for two rows of the signature table by their aliases; unknown before anything is learned."""
+    if learned is None:
+        return cast(null(), Double)
+    names = tables.names
+    columns = list(zip(names.bits, names.counts, names.rarities, strict=True))
+    left, right = (
+        [Side(*(literal_column(f"{alias}.{quote(name)}") for name in field)) for field in columns] for alias in (a, b)
+    )
+    return comparing.probability(evidence(comparing, tables.record.options, learned, left, right))
+
+
+@dataclass(frozen=True)
+class Side:
+    """One field of one row."""
+
+    bits: ColumnElement[Any]
+    count: ColumnElement[Any]
+    rarity: ColumnElement[Any]
+
+
+def evidence(
+    backend: Comparing, options: IndexOptions, learned: Learned, left: Sequence[Side], right: Sequence[Side]
+) -> ColumnElement[int]:
+    """The sum that `Learned.score` gives, in 1/UNIT bit."""
+    found = learned.evidence
+    levels = [
+        case((_both(one, two), backend.level(one.bits, one.count, two.bits, two.count, field.bits)), else_=_number(0))
+        for field, one, two in zip(options.fields, left, right, strict=True)
+    ]
+    parts = [
+        _worth(levels[number], found.weights[number].tolist(), left[number], right[number])
+        for number in range(len(levels))
+    ]
+    for number, parent in enumerate(found.parents):
+        if parent >= 0:
+            said, allowed = (
+                _by_level(levels[number], found.repeats[number]),
+                _by_level(levels[parent], found.allowed[number]),
+            )
+            parts[number] = parts[number] - case((said < allowed, said), else_=allowed)
+    total = _number(found.prior)
+    if learned.crossed is not None:
+        total = total + _names(backend, options, learned, left, right, parts)
+        parts = [part for number, part in enumerate(parts) if number not in learned.crossed]
+    for part in parts:
+        total = total + part
+    return total
+
+
+def _names(
+    backend: Comparing,
+    options: IndexOptions,
+    learned: Learned,
+    left: Sequence[Side],
+    right: Sequence[Side],
+    parts: Sequence[ColumnElement[int]],
+) -> ColumnElement[int]:
+    """Crossed, both names together are worth one weight."""
+    assert learned.crossed is not None
+    given, surname = learned.crossed
+    weight = _number(int(learned.evidence.weights[given, CROSSED]))
+    over = _crossed(backend, options.fields[given].bits, left, right, given, surname)
+    return case((over, weight), else_=parts[given] + parts[surname])
+
+
+def _worth(level: ColumnElement[int], weights: Sequence[int], one: Side, two: Side) -> ColumnElement[int]:
+    """A missing value says nothing; an equal one the more the rarer it is."""
+    rarity = case((one.rarity < two.rarity, one.rarity), else_=two.rarity)
+    worth: dict[int, ColumnElement[int]] = {number: _number(weights[number]) for number in range(1, EQUAL)}
+    worth[EQUAL] = _number(weights[EQUAL]) + rarity
+    return _choice(level, worth)
+
+
+def _by_level(level: ColumnElement[int], values: NDArray[np.int64]) -> ColumnElement[int]:
+    """Levels with the same value are written together: most have none."""
+    return _choice(level, {number: _number(value) for number, value in enumerate(values.tolist()) if value})
+
+
+def _choice(level: ColumnElement[int], values: dict[int, ColumnElement[int]]) -> ColumnElement[int]:
+    branches: dict[ColumnElement[int], ColumnElement[int]] = {
+        literal_column(str(number)): value for number, value in values.items()
+    }
+    return case(branches, value=level, else_=_number(0)) if branches else _number(0)
+
+
+def _crossed(
+    backend: Comparing, size: int, left: Sequence[Side], right: Sequence[Side], given: int, surname: int
+) -> ColumnElement[bool]:
+    """Both names are alike the other row's other name, and more so than its own: conditions from rare to frequent."""
+
+    def alike(one: Side, two: Side) -> ColumnElement[Any]:
+        jaccard = backend.jaccard(one.bits, one.count, two.bits, two.count, size)
+        return case((_both(one, two), jaccard), else_=_real(0.0))
+
+    over, back = alike(left[given], right[surname]), alike(left[surname], right[given])
+    own = alike(left[given], right[given]) + alike(left[surname], right[surname])
+    threshold = _real(ALIKE)
+    ahead = case(
+        (and_(over > threshold, back > threshold), over + back > own + _real(AHEAD)),
+        else_=literal_column("1 = 0"),
+    )
+    return and_(over > threshold, ahead)
+
+
+def _both(one: Side, two: Side) -> ColumnElement[bool]:
+    return and_(one.count > 0, two.count > 0)
+
+
+def _number(value: int) -> ColumnElement[int]:
+    return literal_column(f"({value})", Integer)
+
+
+def _real(value: float) -> ColumnElement[float]:
+    """In binary, on PostgreSQL too."""
+    return cast(literal_column(repr(value)), Double)

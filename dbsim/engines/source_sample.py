@@ -1,0 +1,34 @@
+"""Texts of some rows of the host's table, spread evenly over it: Connection → columns of texts."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection, func, select
+
+from dbsim.engines.backend import Backend
+from dbsim.engines.source_rows import source_rows, texts
+from dbsim.tables.index_tables import IndexTables
+from dbsim.tables.key_conditions import among, chunks, key_columns
+
+
+def sample_of(connection: Connection, backend: Backend, tables: IndexTables, size: int) -> tuple[list[list[str]], int]:
+    """A sample, and how many rows the table has."""
+    total = connection.scalar(select(func.count()).select_from(tables.source)) or 0
+    return sample(connection, backend, tables, size), total
+
+
+def sample(connection: Connection, backend: Backend, tables: IndexTables, size: int) -> list[list[str]]:
+    """Texts of each field of about `size` rows, spread evenly over the key order: the same rows for the same table."""
+    total = connection.scalar(select(func.count()).select_from(tables.source)) or 0
+    columns = key_columns(tables.source, tables)
+    place = func.row_number().over(order_by=columns).label("dbsim_place")
+    numbered = select(*columns, place).where(*(column.is_not(None) for column in columns)).subquery("numbered")
+    step = max(-(-total // size), 1)
+    drawn = select(*(numbered.c[name] for name in tables.key_names)).where(numbered.c.dbsim_place % step == 0)
+    keys = [tuple(row) for row in connection.execute(drawn.order_by(numbered.c.dbsim_place))]
+    found: dict[tuple[object, ...], tuple[str, ...]] = {}
+    for some in chunks(keys, backend.key_batch):
+        query = source_rows(backend, tables).where(among(key_columns(tables.source, tables), some))
+        for batch in texts(connection, backend, tables, query):
+            found |= zip(batch.keys, zip(*batch.columns, strict=True), strict=True)
+    rows = [found[key] for key in keys if key in found]
+    return [list(column) for column in zip(*rows, strict=True)] or [[] for _ in tables.record.options.fields]

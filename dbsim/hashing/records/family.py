@@ -1,0 +1,84 @@
+"""Records of persons: fields → a key for every two of them; probability that two rows are one person.
+
+quantify: the features of each field; reduce: one minimum, two, or the whole value; discretise: they are whole numbers;
+combine: two or three fields in one key. The plan (`scheme`) follows from a sample of the table, see hashing/records.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dbsim.hashing.documents import Documents
+from dbsim.hashing.family import Family, Keys, Model, Signed
+from dbsim.hashing.keys import Plan
+from dbsim.hashing.records.atoms import FieldAtoms, atoms
+from dbsim.hashing.records.learning import Learned, learn
+from dbsim.hashing.records.levels import Rows
+from dbsim.hashing.records.probability import probability
+from dbsim.hashing.records.scheme import Scheme
+from dbsim.text.arithmetic import combine
+
+
+@dataclass(frozen=True)
+class Records(Family):
+    """`scheme`: the compound keys; `names`: the numbers of given name and surname, "0.1", or "" without them."""
+
+    scheme: str = ""
+    names: str = ""
+
+    measure: ClassVar[str] = "probability"
+    learns: ClassVar[bool] = True
+    fixed: ClassVar[bool] = True
+    rarity: ClassVar[bool] = True
+    sample: ClassVar[int] = 100_000  # rows to learn from: a tenth of a million has a hundredth of its pairs
+
+    @cached_property
+    def keys_of(self) -> Scheme:
+        return Scheme.parse(self.scheme)
+
+    @cached_property
+    def crossed(self) -> tuple[int, int] | None:
+        if not self.names:
+            return None
+        given, surname = map(int, self.names.split("."))
+        return given, surname
+
+    def plan(self, threshold: float, recall: float) -> Plan:
+        return Plan(1, len(self.keys_of.keys))
+
+    def fit(self, documents: Documents, plan: Plan) -> Model:
+        found = self.atoms(documents)
+        return dict(learn(documents, found, self._keys(found), self.crossed).to_model())
+
+    def keys(self, documents: Documents, plan: Plan, model: Model) -> Keys:
+        return self._keys(self.atoms(documents))
+
+    def atoms(self, documents: Documents) -> dict[str, FieldAtoms]:
+        return atoms(documents, self.crossed)
+
+    def learned(self, model: Model) -> Learned:
+        return Learned.of(model, self.crossed)
+
+    def signed(self, documents: Documents, plan: Plan, model: Model) -> Signed:
+        """A row matches nothing when even an exact copy of it would more likely be somebody else: just a surname."""
+        found, learned = self.atoms(documents), self.learned(model)
+        rarities = learned.rarities(found)
+        own = learned.own(Rows.of([field.filters for field in documents.fields]), rarities)
+        present = documents.present & (own >= 0)
+        return Signed(self._keys(found), present, tuple(rarities.T.astype(np.int64)))
+
+    def similarity(self, left: Documents, right: Documents, model: Model) -> NDArray[np.float64]:
+        learned = self.learned(model)
+        a, b = (places.reshape(-1) for places in np.indices((len(left), len(right))))
+        one, two = (Rows.of([field.filters for field in side.fields]) for side in (left, right))
+        rarities = learned.rarities(self.atoms(left)), learned.rarities(self.atoms(right))
+        return probability(learned.score(one, two, a, b, rarities)).reshape(len(left), len(right))
+
+    def _keys(self, found: dict[str, FieldAtoms]) -> Keys:
+        copies = combine([found[name].exact for name in sorted(found)])
+        return self.keys_of.values(found, copies)

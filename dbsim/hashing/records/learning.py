@@ -1,0 +1,130 @@
+"""A model of a table's persons from a sample of its rows, and scores by it: Documents → Model; filters → bits.
+
+The model is a few arrays: weights, prior, and for every field the values that are frequent.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dbsim.hashing.documents import Documents
+from dbsim.hashing.records import evidence, frequency
+from dbsim.hashing.records.atoms import FieldAtoms
+from dbsim.hashing.records.candidates import candidate_pairs
+from dbsim.hashing.records.dependence import Alike, equal_pairs
+from dbsim.hashing.records.evidence import Evidence
+from dbsim.hashing.records.frequency import Frequencies
+from dbsim.hashing.records.levels import EQUAL, Places, Rows, levels
+
+RANDOM = 300_000  # pairs from which chance agreement is counted
+
+Model = dict[str, NDArray[np.generic]]
+Crossed = tuple[int, int] | None
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What was learned of a table."""
+
+    evidence: Evidence
+    frequencies: tuple[Frequencies, ...]
+    crossed: Crossed
+
+    def rarities(self, atoms: dict[str, FieldAtoms]) -> NDArray[np.int16]:
+        """documents × fields: what equality with this value adds."""
+        columns = [table.of(atoms[str(number)].exact) for number, table in enumerate(self.frequencies)]
+        return np.stack(columns, axis=1)
+
+    def score(
+        self, left: Rows, right: Rows, a: Places, b: Places, rarities: tuple[NDArray[np.int16], NDArray[np.int16]]
+    ) -> NDArray[np.int64]:
+        """Evidence of the pairs left[a[i]], right[b[i]], in 1/UNIT bit."""
+        found = levels(left, right, a, b, self.crossed)
+        return self.evidence.bits(found) + self.frequent(found, rarities[0][a], rarities[1][b])
+
+    def frequent(self, found: NDArray[np.int8], one: NDArray[np.int16], two: NDArray[np.int16]) -> NDArray[np.int64]:
+        both = np.minimum(one, two).astype(np.int64)
+        added: NDArray[np.int64] = np.where(found == EQUAL, both, 0).sum(axis=1)
+        return added
+
+    def own(self, rows: Rows, rarities: NDArray[np.int16]) -> NDArray[np.int64]:
+        """What an exact copy of each row would score: the most it can reach."""
+        there = np.stack([counts > 0 for counts in rows.counts], axis=1)
+        copies = np.where(there, EQUAL, 0).astype(np.int8)
+        most: NDArray[np.int64] = self.evidence.bits(copies) + np.where(there, rarities, 0).sum(axis=1)
+        return most
+
+    def to_model(self) -> Model:
+        model: Model = {
+            "weights": self.evidence.weights,
+            "repeats": self.evidence.repeats,
+            "allowed": self.evidence.allowed,
+            "parents": np.array(self.evidence.parents),
+            "prior": np.array([self.evidence.prior]),
+            "equal": self.evidence.equal,
+            "matches": np.array([self.evidence.matches]),
+        }
+        for number, table in enumerate(self.frequencies):
+            model[f"values{number}"] = table.values
+            model[f"added{number}"] = table.added
+            model[f"other{number}"] = np.array([table.other])
+        return model
+
+    @staticmethod
+    def of(model: Model, crossed: Crossed) -> Learned:
+        weights = model["weights"].astype(np.int64)
+        frequencies = (
+            Frequencies(
+                model[f"values{number}"].astype(np.int64),
+                model[f"added{number}"].astype(np.int16),
+                int(model[f"other{number}"][0]),
+            )
+            for number in range(len(weights))
+        )
+        found = Evidence(
+            weights,
+            model["repeats"].astype(np.int64),
+            model["allowed"].astype(np.int64),
+            tuple(model["parents"].tolist()),
+            int(model["prior"][0]),
+            model["equal"].astype(np.float64),
+            float(model["matches"][0]),
+        )
+        return Learned(found, tuple(frequencies), crossed)
+
+
+def learn(documents: Documents, atoms: dict[str, FieldAtoms], keys: NDArray[np.int64], crossed: Crossed) -> Learned:
+    """From a sample with its keys; the same sample gives the same model."""
+    count = len(documents)
+    if count < 2:
+        raise ValueError("one row is not enough to learn from: fill the table before the first sync")
+    rows = Rows.of([field.filters for field in documents.fields])
+    a, b = candidate_pairs(keys[documents.present])
+    places = documents.present.nonzero()[0]
+    random = np.random.default_rng(0)
+    one = random.integers(0, count, RANDOM)
+    two = (one + random.integers(1, count, RANDOM)) % count
+    found = evidence.fit(
+        levels(rows, rows, places[a], places[b], crossed),
+        levels(rows, rows, one, two, crossed),
+        _alike(rows, atoms, random, crossed),
+        count,
+        crossed,
+    )
+    frequencies = (
+        frequency.fit(atoms[str(number)].exact, float(equal), found.gain(number) // 2)
+        for number, equal in enumerate(found.equal)
+    )
+    return Learned(found, tuple(frequencies), crossed)
+
+
+def _alike(rows: Rows, atoms: dict[str, FieldAtoms], random: np.random.Generator, crossed: Crossed) -> list[Alike]:
+    """For each field, pairs that are equal in it."""
+    found = []
+    for number, counts in enumerate(rows.counts):
+        a, b, pairs = equal_pairs(atoms[str(number)].exact, random)
+        found.append(Alike(levels(rows, rows, a, b, crossed), pairs, len(counts)))
+    return found

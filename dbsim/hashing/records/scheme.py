@@ -1,0 +1,165 @@
+"""Compound keys under a cost cap, planned on a sample: Atoms → Scheme; Atoms, Scheme → int64 (documents × keys).
+
+For every two fields the loosest key whose expected number of candidates a row is under the cap; where none is, a third
+field is added. A missing field makes the key one of this row's own, which equals that of an exact copy only.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dbsim.hashing.records.atoms import CLOSE, EXACT, LOOSE, NAMES, FieldAtoms
+from dbsim.text.arithmetic import Hashes, combine
+
+Part = tuple[str, str]  # field, kind of atom
+Parts = tuple[Part, ...]
+
+CAP, CAP_LARGE, CAP_FEW = 2.0, 5.0, 8.0  # candidates a key and row: usual, above LARGE rows, with FEW fields
+LARGE, FEW = 100_000, 3
+MOST_KEYS = 64
+DUPLICATES = 10  # a tenth of the observed pairs counts: where most rows have duplicates, those are what keys are for
+
+_TWO = [(LOOSE, LOOSE), (LOOSE, CLOSE), (CLOSE, LOOSE), (EXACT, LOOSE), (LOOSE, EXACT), (CLOSE, CLOSE), (EXACT, EXACT)]
+_THREE = [
+    (LOOSE, LOOSE, LOOSE),
+    (EXACT, LOOSE, LOOSE),
+    (LOOSE, EXACT, LOOSE),
+    (LOOSE, LOOSE, EXACT),
+    (EXACT, EXACT, LOOSE),
+    (EXACT, LOOSE, EXACT),
+    (LOOSE, EXACT, EXACT),
+    (EXACT, EXACT, EXACT),
+]
+_PART = re.compile(rf"(\d+|{NAMES})([{LOOSE}{CLOSE}{EXACT}])")
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """The keys of an index; as text `0a1a-0e2b-ne`: field number (n: both names) and atom, keys separated by a dash."""
+
+    keys: tuple[Parts, ...]
+
+    def __str__(self) -> str:
+        return "-".join("".join(map("".join, parts)) for parts in self.keys)
+
+    @staticmethod
+    def parse(text: str) -> Scheme:
+        keys = []
+        for part in filter(None, text.split("-")):
+            found = [match.groups() for match in _PART.finditer(part)]
+            if "".join(map("".join, found)) != part:
+                raise ValueError(f"{part!r} is no compound key: write field numbers, each with a, b or e")
+            keys.append(tuple((number, kind) for number, kind in found))
+        return Scheme(tuple(keys))
+
+    def values(self, atoms: Mapping[str, FieldAtoms], copies: Hashes) -> NDArray[np.int64]:
+        """documents × keys; `copies` names rows that are equal in every field."""
+        found = np.empty((len(copies), len(self.keys)), np.int64)
+        for number, parts in enumerate(self.keys):
+            columns = [atoms[name].of(kind) for name, kind in parts]
+            salt = np.full_like(copies, number + 1)
+            there = np.logical_and.reduce([column != 0 for column in columns])
+            own = combine([copies, salt, salt])
+            found[:, number] = np.where(there, combine([*columns, salt]), own).astype(np.int64)
+        return found
+
+
+def plan(atoms: Mapping[str, FieldAtoms], rows: int, crossed: tuple[int, int] | None) -> Scheme:
+    """For a table of so many rows, of which the atoms are a sample."""
+    return _Planner(dict(atoms), rows, crossed).scheme()
+
+
+def default(fields: int, crossed: tuple[int, int] | None) -> Scheme:
+    """Without rows to plan on: every two fields by their minima."""
+    pairs: list[tuple[str, ...]] = list(itertools.combinations(map(str, range(fields)), 2)) or [("0",)]
+    keys = [tuple((name, CLOSE) for name in pair) for pair in pairs]
+    return Scheme(tuple(([((NAMES, EXACT),)] if crossed else []) + keys)[:MOST_KEYS])
+
+
+@dataclass
+class _Planner:
+    atoms: dict[str, FieldAtoms]
+    rows: int
+    crossed: tuple[int, int] | None
+    _rates: dict[Part, float] = field(default_factory=dict)
+
+    @property
+    def names(self) -> list[str]:
+        return [name for name in self.atoms if name != NAMES]
+
+    @cached_property
+    def sample(self) -> int:
+        return len(next(iter(self.atoms.values())).exact)
+
+    @cached_property
+    def cap(self) -> float:
+        if len(self.names) <= FEW:
+            return CAP_FEW
+        return CAP_LARGE if self.rows > LARGE else CAP
+
+    def scheme(self) -> Scheme:
+        if len(self.names) == 1:
+            return Scheme((((self.names[0], EXACT),), ((self.names[0], CLOSE),), ((self.names[0], LOOSE),)))
+        found = {pair: self._loosest(pair, _TWO) for pair in self._pairs()}
+        chosen = [parts for parts in found.values() if parts]
+        frequent = [pair for pair, parts in found.items() if parts is None and NAMES not in pair]
+        chosen += [parts for three in self._triples(frequent) if (parts := self._loosest(three, _THREE))]
+        if self.crossed is not None:
+            chosen.insert(0, ((NAMES, EXACT),))
+        return Scheme(tuple(chosen[:MOST_KEYS])) if chosen else default(len(self.names), self.crossed)
+
+    def _pairs(self) -> list[tuple[str, ...]]:
+        pairs: list[tuple[str, ...]] = list(itertools.combinations(self.names, 2))
+        if self.crossed is not None:
+            others = [name for name in self.names if int(name) not in self.crossed]
+            pairs += [(NAMES, name) for name in others]
+        return pairs
+
+    def _triples(self, frequent: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
+        """Three fields of which no two have a key."""
+        known = set(frequent)
+        return [
+            three
+            for three in itertools.combinations(self.names, 3)
+            if all(pair in known for pair in itertools.combinations(three, 2))
+        ]
+
+    def _loosest(self, fields: Sequence[str], kinds: Sequence[Sequence[str]]) -> Parts | None:
+        """The most expensive one that is under the cap."""
+        best, highest = None, -1.0
+        for some in kinds:
+            parts = tuple(zip(fields, some, strict=True))
+            cost = self._cost(parts)
+            if highest < cost <= self.cap:
+                best, highest = parts, cost
+        return best
+
+    def _cost(self, parts: Parts) -> float:
+        """Candidates a row as if the fields were independent, but at least a tenth of those there are."""
+        chance = self.rows * float(np.prod([self._rate(part) for part in parts]))
+        if chance > self.cap:
+            return chance
+        together = _collisions([self.atoms[name].of(kind) for name, kind in parts])
+        return max(chance, together * self.rows / self.sample / DUPLICATES)
+
+    def _rate(self, part: Part) -> float:
+        """Probability that a row agrees with another in one field."""
+        if part not in self._rates:
+            name, kind = part
+            self._rates[part] = _collisions([self.atoms[name].of(kind)]) / self.sample
+        return self._rates[part]
+
+
+def _collisions(columns: Sequence[Hashes]) -> float:
+    """How many other rows of the sample agree with a row in all columns, on average."""
+    there = np.logical_and.reduce([column != 0 for column in columns])
+    values = columns[0][there] if len(columns) == 1 else combine([column[there] for column in columns])
+    counts = np.unique(values, return_counts=True)[1].astype(np.float64)
+    return float((counts * (counts - 1)).sum()) / max(len(there), 1)

@@ -1,0 +1,172 @@
+"""An index of persons, from the table as it is: its columns and their kinds guessed, its keys planned on a sample."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from sqlalchemy import Connection, Engine, func, select
+
+from dbsim.engines.backend import Backend
+from dbsim.engines.execute import TableHook
+from dbsim.engines.source_sample import sample
+from dbsim.engines.transactions import read
+from dbsim.errors import IndexExists, InvalidOption, suggest
+from dbsim.hashing.families.registry import described
+from dbsim.hashing.records.family import Records
+from dbsim.hashing.records.scheme import default, plan
+from dbsim.hashing.signer import Signer
+from dbsim.lifecycle.create import create, find_source, new_record
+from dbsim.options import Field, IndexOptions
+from dbsim.tables import catalogue
+from dbsim.tables.index_tables import IndexTables
+from dbsim.tables.source import Source
+from dbsim.text.kinds.guess import GIVEN, SURNAME, Guess, crossed, guess
+from dbsim.text.kinds.registry import PREFIX, kind_names, kind_of
+
+LOOKED_AT = 2000  # rows to guess kinds from
+PLANNED_ON = 40_000  # rows to plan keys on
+BITS = 256
+THRESHOLD = 0.5
+
+
+@dataclass(frozen=True)
+class RecordPlan:
+    """What will be stored, and what every column was taken for."""
+
+    options: IndexOptions
+    guesses: tuple[Guess, ...]
+    rows: int
+
+
+Asked = tuple[str, str, str | None, float | None, bool]  # name, table, schema, threshold, triggers
+
+
+def create_records(
+    engine: Engine,
+    backend: Backend,
+    asked: Asked,
+    kinds: Mapping[str, str],
+    secret: bytes,
+    bits: int = 0,
+    after_create_table: TableHook | None = None,
+) -> bool:
+    """True when made, False when it was there; IndexExists when it was with other kinds or on another table."""
+    name, table, schema, threshold, triggers = asked
+    if read(engine, backend, lambda c: _exists(c, name, table, kinds)):
+        return False
+    options = IndexOptions(
+        name=name,
+        table=table,
+        schema=schema,
+        fields=(Field(columns=("?",)),),
+        threshold=THRESHOLD if threshold is None else threshold,
+        triggers=triggers,
+    )
+    planned = read(engine, backend, lambda c: plan_records(c, backend, options, kinds, secret, bits))
+    return create(engine, backend, planned.options, [], secret, after_create_table)
+
+
+def _exists(connection: Connection, name: str, table: str, kinds: Mapping[str, str]) -> bool:
+    if not catalogue.exists(connection, name):
+        return False
+    options = catalogue.load(connection, name).options
+    if not options.hashing.rarity or options.table != table.rpartition(".")[2]:
+        raise IndexExists(name, ["it is not an index of the persons in this table"])
+    stored = {field.name: field.normaliser.removeprefix(PREFIX) for field in options.fields}
+    stated = {column: stated_kind(kind) for column, kind in kinds.items() if kind}
+    differences = [
+        f"{column} is {stored.get(column, 'left out')}, not {kind}"
+        for column, kind in stated.items()
+        if stored.get(column) != kind
+    ]
+    if differences:
+        raise IndexExists(name, differences)
+    return True
+
+
+def plan_records(
+    connection: Connection,
+    backend: Backend,
+    asked: IndexOptions,
+    kinds: Mapping[str, str],
+    secret: bytes = b"",
+    bits: int = 0,
+) -> RecordPlan:
+    """`asked` has the name, the table and the threshold; `kinds` are the user's, "" for a column to leave out."""
+    source = find_source(connection, backend, asked.table, asked.schema)
+    asked = replace(asked, table=source.table, schema=source.schema)
+    source.require([name for name, kind in kinds.items() if kind], backend.not_text, backend.not_key)
+    guesses = _guess(connection, backend, asked, source, kinds)
+    fields = tuple(_field(one.column, one.kind, bits or BITS) for one in guesses if one.kind)
+    if not fields:
+        raise InvalidOption(
+            f"no column of table {source.table!r} looks like part of a person's record: "
+            "name them, each with its kind, as in surname:name"
+        )
+    found = crossed(guesses)
+    family = Records(names="" if found is None else f"{found[0]}.{found[1]}", registered="records@1")
+    options = replace(asked, fields=fields, family=described(family), threshold=asked.threshold or THRESHOLD)
+    planned, rows = planned_family(connection, backend, options, source, family, secret)
+    return RecordPlan(replace(options, family=described(planned)).with_plan(), tuple(guesses), rows)
+
+
+def planned_family(
+    connection: Connection,
+    backend: Backend,
+    options: IndexOptions,
+    source: Source,
+    family: Records,
+    secret: bytes,
+) -> tuple[Records, int]:
+    """The family with keys for the table as it is now, and how many rows that are.
+
+    With the index's own secret: which bigram of a short value is the smallest depends on it, and so do the buckets.
+    """
+    tables = IndexTables(new_record(replace(options, rows=0, keys=0), source.primary_key))
+    rows = connection.scalar(select(func.count()).select_from(tables.source)) or 0
+    columns = sample(connection, backend, tables, PLANNED_ON) if rows > 1 else []
+    if not columns or len(columns[0]) < 2:
+        return replace(family, scheme=str(default(len(options.fields), family.crossed))), rows
+    signer = Signer([field.plan() for field in options.fields], "minhash@1", options.plan, secret)
+    atoms = family.atoms(signer.documents(columns))
+    return replace(family, scheme=str(plan(atoms, rows, family.crossed))), rows
+
+
+def _guess(
+    connection: Connection, backend: Backend, asked: IndexOptions, source: Source, kinds: Mapping[str, str]
+) -> list[Guess]:
+    in_key = {name for name, _ in source.primary_key}
+    names = [
+        name
+        for name, type_ in source.columns.items()
+        if name in kinds or (name not in in_key and type_.lower() not in backend.not_text)
+    ]
+    names = [name for name in names if kinds.get(name) != ""]
+    stated = {name: stated_kind(kind) for name, kind in kinds.items() if kind}
+    if not names:
+        return []
+    fields = tuple(Field(columns=(name,), unit="words", size=1, bits=64, sample=1) for name in names)
+    tables = IndexTables(new_record(replace(asked, fields=fields), source.primary_key))
+    columns = sample(connection, backend, tables, LOOKED_AT)
+    return guess(dict(zip(names, columns, strict=True)), stated)
+
+
+def stated_kind(text: str) -> str:
+    """Of a kind that the user names; roles may stand for it: given, surname."""
+    text = {GIVEN: "name", SURNAME: "name", "given": "name"}.get(text, text)
+    try:
+        return kind_of(text).full_name
+    except ValueError as error:
+        raise InvalidOption(f"there is no kind of field {text!r}{suggest(text, kind_names())}") from error
+
+
+def _field(column: str, kind: str | None, bits: int) -> Field:
+    assert kind is not None
+    found = kind_of(kind)
+    return Field(columns=(column,), normaliser=found.normaliser, unit=found.unit, size=found.size, bits=bits, sample=1)
+
+
+def shown(guesses: Sequence[Guess]) -> list[str]:
+    """A line a column, for people."""
+    return [str(one) for one in guesses]

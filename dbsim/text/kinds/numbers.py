@@ -1,0 +1,27 @@
+"""Numbers that identify: str → digits; telephone numbers without what differs between two ways to write them."""
+
+from __future__ import annotations
+
+import re
+
+from dbsim.text.normalise import normalise
+
+_TRUNK = re.compile(r"\(0\)")  # +49 (0)40 …
+_EXTENSION = re.compile(r"(?:ext|x|durchwahl)\.?\s*\d+\s*$", re.IGNORECASE)
+
+
+def digits(text: str) -> str:
+    return normalise(text, "digits")
+
+
+def phone(text: str, country: str = "") -> str:
+    """Country code and number; where the country is not known, the number without its leading zeros."""
+    text = _EXTENSION.sub("", _TRUNK.sub("", text)).strip()
+    found = digits(text)
+    if text.startswith("+"):
+        return found
+    if found.startswith("00"):
+        return found[2:]
+    if found.startswith("0"):
+        return country + found.lstrip("0")
+    return country + found if country and not found.startswith(country) else found

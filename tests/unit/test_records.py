@@ -1,0 +1,135 @@
+"""Compound keys and evidence, on a small generated register: pure functions on arrays."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchmarks.register import register
+from dbsim.hashing.documents import Documents
+from dbsim.hashing.keys import Plan
+from dbsim.hashing.records.candidates import candidate_pairs
+from dbsim.hashing.records.family import Records
+from dbsim.hashing.records.learning import Learned
+from dbsim.hashing.records.levels import EQUAL, Rows, levels
+from dbsim.hashing.records.probability import evidence_of, probability, probability_of
+from dbsim.hashing.records.scheme import Scheme, plan
+from dbsim.hashing.signer import FieldPlan, Signer
+from dbsim.text.features import Analyser
+from dbsim.text.kinds.registry import kind_of
+
+KINDS = ("name", "name", "date", "address", "digits", "digits", "text", "phone", "email")
+ROWS = 1500
+
+
+def signer(kinds: tuple[str, ...] = KINDS) -> Signer:
+    found = [kind_of(kind) for kind in kinds]
+    plans = [FieldPlan(Analyser(normaliser=k.normaliser, unit=k.unit, size=k.size), 1.0, 256) for k in found]
+    return Signer(plans, "minhash@1", Plan(1, 1), b"secret")
+
+
+def documents(rows: list[list[str]]) -> Documents:
+    return signer().documents([list(column) for column in zip(*rows, strict=True)])
+
+
+@cache
+def fitted() -> tuple[Records, dict[str, np.ndarray], list[list[str]]]:
+    rows = register(ROWS, 3).rows
+    made = documents(rows)
+    family = Records(names="0.1")
+    family = replace(family, scheme=str(plan(family.atoms(made), ROWS, (0, 1))))
+    return family, family.fit(made, Plan(1, 1)), rows
+
+
+def scores(left: list[list[str]], right: list[list[str]]) -> np.ndarray:
+    family, model, _ = fitted()
+    return family.similarity(documents(left), documents(right), model)
+
+
+def test_keys_find_duplicates_with_few_candidates_and_evidence_tells_them() -> None:
+    family, model, rows = fitted()
+    made = documents(rows)
+    a, b = candidate_pairs(family.keys(made, Plan(1, 1), model))
+    true = register(ROWS, 3).pairs()
+    good = np.array([pair in true for pair in zip(a.tolist(), b.tolist(), strict=True)])
+    assert good.sum() >= 0.98 * len(true)
+    assert 2 * len(a) / ROWS <= 60
+    learned = family.learned(model)
+    own = Rows.of([field.filters for field in made.fields])
+    rarities = learned.rarities(family.atoms(made))
+    p = probability(learned.score(own, own, a, b, (rarities, rarities)))
+    assert (p[good] >= 0.5).mean() >= 0.95
+    assert good[p >= 0.5].mean() >= 0.8
+
+
+def test_the_same_data_gives_the_same_model() -> None:
+    family, model, rows = fitted()
+    again = family.fit(documents(rows), Plan(1, 1))
+    assert model.keys() == again.keys()
+    assert all((model[name] == again[name]).all() for name in model)
+    assert Learned.of(model, (0, 1)).to_model().keys() == model.keys()
+
+
+def test_the_score_is_symmetric_and_equal_rows_score_highest() -> None:
+    some = fitted()[2][:60]
+    found = scores(some, some)
+    assert (found == found.T).all()
+    assert (found.max(axis=1) <= np.diagonal(found)).all()
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, ROWS - 1), st.integers(0, ROWS - 1), st.permutations(range(9)))
+def test_more_agreement_is_never_less_evidence(one: int, two: int, order: list[int]) -> None:
+    family, model, rows = fitted()
+    learned = family.learned(model)
+    a, b = list(rows[one]), list(rows[two])
+    before = None
+    for field in (None, *order):
+        if field is not None:
+            b[field] = a[field]
+        left, right = documents([a]), documents([b])
+        rarities = learned.rarities(family.atoms(left)), learned.rarities(family.atoms(right))
+        sides = [Rows.of([part.filters for part in side.fields]) for side in (left, right)]
+        first = np.zeros(1, np.int64)
+        if (levels(*sides, first, first, None) > EQUAL).any() or not all(a):
+            return  # a missing value on both sides says nothing, whatever it replaces
+        now = int(learned.score(sides[0], sides[1], first, first, rarities)[0])
+        crossed = levels(*sides, first, first, (0, 1))[0, 0] > EQUAL
+        if before is not None and not crossed:
+            assert now >= before or not b[field or 0]
+        before = None if crossed else now
+
+
+def test_a_scheme_is_read_as_it_is_written() -> None:
+    text = "ne-0a1b-2e10a3b"
+    assert str(Scheme.parse(text)) == text
+    with pytest.raises(ValueError, match="no compound key"):
+        Scheme.parse("0x1")
+
+
+def test_a_missing_field_shares_no_key_but_with_a_copy() -> None:
+    family, model, rows = fitted()
+    row = list(rows[0])
+    row[1] = ""
+    keys = family.keys(documents([rows[0], row, row]), Plan(1, 1), model)
+    with_surname = [n for n, parts in enumerate(family.keys_of.keys) if any(name in ("1", "n") for name, _ in parts)]
+    assert with_surname
+    assert (keys[1, with_surname] != keys[0, with_surname]).all()
+    assert (keys[1] == keys[2]).all()
+
+
+@given(st.integers(-(1 << 17), 1 << 17))
+def test_probability_of_one_is_that_of_many(evidence: int) -> None:
+    assert probability_of(evidence) == probability(np.array([evidence]))[0]
+    assert probability_of(evidence) <= probability_of(evidence + 1)
+
+
+@given(st.floats(0.001, 0.999))
+def test_the_least_evidence_for_a_probability(wanted: float) -> None:
+    least = evidence_of(wanted)
+    assert probability_of(least) >= wanted > probability_of(least - 1) - 1e-12
