@@ -1,1 +1,1 @@
-"""placeholder"""
+"""Near-duplicates of a Spark DataFrame."""

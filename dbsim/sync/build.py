@@ -16,7 +16,7 @@ from dbsim.lifecycle.create import show
 from dbsim.lifecycle.retire import retire
 from dbsim.progress import Progress
 from dbsim.sync import models
-from dbsim.sync.fill import Filling
+from dbsim.sync.filling.fill import Filling
 from dbsim.sync.generations import Generations
 from dbsim.tables import catalogue
 from dbsim.tables.catalogue import target

@@ -13,7 +13,7 @@ from dbsim.hashing.signer import Signatures, Signer
 from dbsim.lifecycle import decisions
 from dbsim.lifecycle import groups as stored_groups
 from dbsim.sync import models
-from dbsim.sync.parts import Parts
+from dbsim.sync.filling.parts import Parts
 from dbsim.sync.presign import Rehearsal
 from dbsim.tables.catalogue import generations, quarantine_table
 from dbsim.tables.group_tables import GroupTables, note_changes

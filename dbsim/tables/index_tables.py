@@ -35,7 +35,7 @@ def signatures_name(index: str, generation: int) -> str:
 
 
 def parts_name(index: str, generation: int) -> str:
-    """The table of a filling's key ranges; see dbsim/sync/parts.py."""
+    """The table of a filling's key ranges; see dbsim/sync/filling/parts.py."""
     return identifier(*(["dbsim", index] if generation == 1 else ["dbsim", index, f"g{generation}"]), "parts")
 
 

@@ -15,7 +15,7 @@ import pytest
 from sqlalchemy import create_engine, text
 
 import dbsim
-from dbsim.sync import crowd
+from dbsim.sync.filling import crowd
 from tests.conftest import SECRET
 from tests.integration.helpers import QUICK, assert_in_step, dump, execute, fetch, sentence
 
@@ -138,7 +138,7 @@ def test_a_filling_begun_by_one_is_finished_by_several_and_the_other_way_round(
 
 FILL = """
 import sys, dbsim
-from dbsim.sync import crowd
+from dbsim.sync.filling import crowd
 crowd.ROUND = 0.02
 def say(stage, done, total):
     print(stage, done, flush=True)

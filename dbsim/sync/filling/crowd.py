@@ -24,7 +24,7 @@ from dbsim.tables.key_conditions import after, key_columns
 from dbsim.tables.source import Texts
 
 if TYPE_CHECKING:
-    from dbsim.sync.fill import Filling
+    from dbsim.sync.filling.fill import Filling
 
 WORTH = 50_000  # rows from which a second process gains more than its start costs
 ROUND = 3.0  # seconds a process works before the others are waited for and the queue is looked at
@@ -57,7 +57,7 @@ class Crowd:
         url = origin(context.engine) or context.engine.url.render_as_string(hide_password=False)
         what = (url, context.name, context.tables.record.generation)
         filled, left = 0, self.filling.write(self._divide)
-        with Crew(self.count, "dbsim.sync.hand:serve", *what) as crew:
+        with Crew(self.count, "dbsim.sync.filling.hand:serve", *what) as crew:
             while left:
                 until = time.monotonic() + ROUND
                 filled += sum(crew.map([("fill", number, until) for number in left]))
@@ -93,7 +93,7 @@ class Crowd:
         options = filling.tables.record.options.to_json()
         what = (options, filling.tables.record.secret, signer.model, signer.generation)
         filled = 0
-        with Crew(self.count, "dbsim.sync.hand:sign", *what) as crew:
+        with Crew(self.count, "dbsim.sync.filling.hand:sign", *what) as crew:
             read, sent = tee(self._ahead())
             signed = crew.map([batch.columns for batch in batches] for batches in sent)
             for batches, signatures in zip(read, signed, strict=True):

@@ -16,7 +16,7 @@ from dbsim.hashing.signer import Signatures
 from dbsim.options import IndexOptions
 from dbsim.progress import quiet
 from dbsim.sync import models
-from dbsim.sync.fill import Filling
+from dbsim.sync.filling.fill import Filling
 from dbsim.sync.presign import Rehearsal
 from dbsim.tables import catalogue
 

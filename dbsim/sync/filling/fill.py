@@ -15,8 +15,8 @@ from dbsim.hashing.bloom import cardinality
 from dbsim.lifecycle.create import show
 from dbsim.progress import Progress
 from dbsim.sync import models
-from dbsim.sync.crowd import Crowd, processes
-from dbsim.sync.parts import Parts
+from dbsim.sync.filling.crowd import Crowd, processes
+from dbsim.sync.filling.parts import Parts
 from dbsim.sync.presign import Rehearsal
 from dbsim.sync.refresh import last_stored, store
 from dbsim.tables import catalogue
