@@ -75,7 +75,7 @@ class Index(Measuring, Changing):
 
     @property
     def secret(self) -> bytes:
-        """With the options it makes `dbsim.bulk` and `dbsim.spark` find the very groups of this index; keep it so."""
+        """With the options it makes `dbsim.bulk` find the very groups of this index; keep it so."""
         return self._tables.record.secret
 
     @property

@@ -73,7 +73,7 @@ class Crowd:
             return []
         if not filling.parts_exist(connection):
             stored = last_stored(connection, filling.tables)
-            filling.parts.create(connection, PARTS * self.count, stored)
+            filling.parts.create(connection, filling.backend, PARTS * self.count, stored)
         return self._left(connection)
 
     def _left(self, connection: Connection) -> list[int]:

@@ -45,6 +45,8 @@ class Filling(Stage):
             filled += step
             shown(filled)
             self.meanwhile()
+            if step < self.backend.fill_batch and not self.read(self._parts_left):
+                break  # what the application adds behind the last row is read at the end: it may add for ever
         self._build_indexes()
         return filled
 
@@ -90,6 +92,9 @@ class Filling(Stage):
     def parts_exist(self, connection: Connection) -> bool:
         return self.backend.has_table(connection, self.parts.table.name)
 
+    def _parts_left(self, connection: Connection) -> bool:
+        return self.parts_exist(connection) and not all(part.done for part in self.parts.all(connection))
+
     def _batch(self) -> int:
         rehearsal = Rehearsal(self.signer)
         if self.backend.writers_wait:
@@ -110,6 +115,8 @@ class Filling(Stage):
 
     def unfinished(self, connection: Connection, *, lock: bool = False, share: bool = False) -> bool:
         """Neither finished by another worker nor given up by another change of options."""
+        if lock:
+            self.backend.share(connection, self.tables.record.name)
         found = catalogue.generations(connection, self.tables.record.name, lock=lock, share=share)
         record = catalogue.target(found)
         return record is not None and record.generation == self.tables.record.generation and not record.ready
@@ -136,7 +143,7 @@ class Filling(Stage):
         """
         if not self.unfinished(connection, lock=True):
             return True
-        if self.step(connection, Rehearsal(self.signer)) >= self.backend.fill_batch:
+        if self.step(connection, Rehearsal(self.signer)) >= self.backend.fill_batch or self._parts_left(connection):
             return False
         for size in {field.bits for field in self.tables.record.options.fields}:
             _add_cardinalities(connection, size)

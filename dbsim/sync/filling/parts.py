@@ -29,6 +29,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.schema import CreateTable
 
+from dbsim.engines.backend import Backend
+from dbsim.engines.execute import run
 from dbsim.tables.index_tables import IndexTables, PlainType, parts_name
 from dbsim.tables.key_conditions import after, key_columns, up_to
 from dbsim.tables.source import Key
@@ -88,9 +90,10 @@ class Parts:
         width = len(self.tables.key_names)
         return {kind: [f"{kind}_{place}" for place in range(width)] for kind in ("after", "upto", "reached")}
 
-    def create(self, connection: Connection, count: int, stored: Key | None) -> None:
+    def create(self, connection: Connection, backend: Backend, count: int, stored: Key | None) -> None:
         """About equal numbers of rows in each, beginning behind the last row that is stored already."""
         connection.execute(CreateTable(self.table))
+        run(connection, backend.table_settings([self.table.name]))
         cuts = self._cuts(connection, count, stored)
         bounds = [*([] if stored is None else [(None, stored)]), *zip([stored, *cuts], [*cuts, None], strict=True)]
         for number, (low, high) in enumerate(bounds):

@@ -1,1 +1,0 @@
-"""Near-duplicates of a Spark DataFrame."""
