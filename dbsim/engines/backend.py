@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Connection, Dialect, Engine, FromClause, T
 from dbsim.errors import DbsimError
 from dbsim.hashing.signer import Signatures
 from dbsim.tables.index_tables import IndexTables
-from dbsim.tables.source import Key, Source
+from dbsim.tables.source import Key, Reference, Source
 
 GONE = (
     "a table or column is not there ({}): check the condition; "
@@ -35,6 +35,8 @@ class Backend(Protocol):
     errors: tuple[type[Exception], ...]  # of the database: SQLAlchemy's, and the driver's own where it is used directly
     errors_abort: bool  # whether an error spoils the transaction it happens in
     writers_wait: bool  # whether the application's writes wait while dbsim writes
+    refuse_writes: str  # a statement after which a connection only reads
+    searches_in_sql: bool  # whether a function finds rows similar to a text
     rebuilds_tables: bool  # whether a migration changes a table by making it anew, which loses its triggers
 
     # ── the host's table ──
@@ -134,6 +136,12 @@ class Backend(Protocol):
     def begin(self, connection: Connection) -> None:
         """Start a writing transaction that reads all rows and sees what is committed while it runs."""
 
+    def enforcing_foreign_keys(self, connection: Connection) -> AbstractContextManager[None]:
+        """For transactions begun inside: what references a row is looked after, whatever the connection's default."""
+
+    def references(self, connection: Connection, table: str, schema: str | None) -> list[Reference]:
+        """The foreign keys that point to a table."""
+
     def all_rows_visible(self, connection: Connection) -> AbstractContextManager[None]:
         """In a caller's transaction: an error, not fewer rows, where row-level security hides some."""
 
@@ -219,5 +227,10 @@ class Backend(Protocol):
     def hamming(self, key: ColumnElement[Any], other: ColumnElement[Any]) -> ColumnElement[int]:
         """How many bits of two keys differ."""
 
-    def json_rows(self, parameter: str, integers: Sequence[str], texts: Sequence[str]) -> FromClause:
+    def can_read(self, connection: Connection, table: str) -> bool:
+        """Whether this connection may read a table of dbsim's."""
+
+    def json_rows(
+        self, parameter: str, integers: Sequence[str], texts: Sequence[str], reals: Sequence[str] = ()
+    ) -> FromClause:
         """The objects of a JSON array, bound as `parameter`, as rows with these columns."""

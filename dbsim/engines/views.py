@@ -6,10 +6,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from dbsim.hashing.error import DEVIATIONS, error_steps
 from dbsim.options import Field, IndexOptions
+from dbsim.resources import filled
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.names import identifier, literal, quote
 
+SHORT = 16  # features: what one collision moves the estimate of a shorter text by is more, and so rarer
 PAIRS, BUCKETS, STATUS = "pairs", "buckets", "dbsim_status"
 Jaccard = Callable[[Field, int, str, str], str]  # field, its number, two aliases → a SQL expression
 
@@ -54,6 +57,31 @@ class Surface:
         """E.g. form "a.{0} = b.{0}", between " OR "."""
         return between.join(form.format(name) for name in self.bucket_keys)
 
+    def candidates(self, branch: str, names: dict[str, str]) -> str:
+        """Pairs that share a key, with the key's number: the template for one key, for every key."""
+        return union(filled(branch, {**names, "key": key, "number": n}) for n, key in enumerate(self.bucket_keys))
+
+    @property
+    def first_shared(self) -> str:
+        """The number of the first key that a and b share."""
+        cases = (f"WHEN a.{name} = b.{name} THEN {number}" for number, name in enumerate(self.bucket_keys))
+        return f"CASE {' '.join(cases)} END"
+
+    def is_candidate(self, alias: str) -> str:
+        """The row of the signature table that is one side of `p`, a candidate pair."""
+        names = self.pair_names[: len(self.key)] if alias == "a" else self.pair_names[len(self.key) :]
+        return " AND ".join(f"{alias}.{key} = p.{name}" for key, name in zip(self.key, names, strict=True))
+
+    def pair_pieces(self, branch: str, names: dict[str, str]) -> dict[str, str]:
+        """What the view of pairs fills in beside `names`."""
+        return {
+            "candidates": self.candidates(branch, names),
+            "candidate_names": ", ".join(f"p.{name} AS {name}" for name in self.pair_names),
+            "first_shared": self.first_shared,
+            "a_is_candidate": self.is_candidate("a"),
+            "b_is_candidate": self.is_candidate("b"),
+        }
+
     def count(self, number: int, alias: str) -> str:
         return f"{alias}.{quote(self.tables.names.counts[number])}"
 
@@ -75,6 +103,17 @@ class Surface:
             weights.append(f"CASE WHEN {both} THEN {weight} ELSE {zero} END")
         return f"({' + '.join(values)}) / NULLIF({' + '.join(weights)}, {zero})"
 
+    def standard_error(self, largest: str, number: Callable[[float], str]) -> str:
+        """Of a pair's score, in steps by the longer row; of several fields the largest (`largest` is SQL's maximum)."""
+        parts = []
+        for place, field in enumerate(self.options.fields):
+            threshold = self.threshold if len(self.options.fields) == 1 else None
+            a, b = self.count(place, "a"), self.count(place, "b")
+            steps = error_steps(field.bits, threshold, field.sample)
+            cases = [f"WHEN {a} <= {count} AND {b} <= {count} THEN {number(error)}" for count, error in steps]
+            parts.append(f"CASE {' '.join(cases)} ELSE {number(1.0)} END")
+        return parts[0] if len(parts) == 1 else f"{largest}({', '.join(parts)})"
+
     def _both(self, number: int, a: str, b: str) -> str:
         return f"{self.count(number, a)} > 0 AND {self.count(number, b)} > 0"
 
@@ -94,8 +133,9 @@ class Surface:
             "pair_columns": ", ".join(f"{c} AS {n}" for c, n in zip(sides, self.pair_names, strict=True)),
             "a_key": self.key_of("a"),
             "b_key": self.key_of("b"),
-            "key_in_common": self.keys_in_common("a.{0} = b.{0}", " OR "),
             "threshold": repr(self.threshold),
+            "deviations": repr(DEVIATIONS),
+            "least_step": repr((1 - self.threshold) / SHORT),
         }
 
 

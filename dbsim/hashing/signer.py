@@ -15,10 +15,12 @@ from dbsim.hashing.families.registry import family_of
 from dbsim.hashing.family import Model
 from dbsim.hashing.fingerprint import fingerprints
 from dbsim.hashing.keys import Plan
+from dbsim.hashing.measures import paired_jaccard
 from dbsim.hashing.word_signatures import WordSignature, as_numbers
 from dbsim.text.features import Analyser, Features
 from dbsim.text.tokens import TokenHasher
 
+NO_FILTERS = Filters(np.zeros((0, 0), np.uint8), np.zeros(0, np.int64))
 BATCH_BYTES = 1 << 19  # characters signed at once: larger batches fall out of the cache and are slower
 
 
@@ -116,6 +118,13 @@ class Signer:
         """The texts as the families see them."""
         return Documents(tuple(self._field(plan, column) for plan, column in zip(self.fields, texts, strict=True)))
 
+    def comparable(self, texts: Sequence[Sequence[str]]) -> Documents:
+        """The same for `paired`: without the filters where the measure does not look at them."""
+        if self.family.measure != "jaccard":
+            return self.documents(texts)
+        pairs = zip(self.fields, texts, strict=True)
+        return Documents(tuple(self._field(plan, column, filtered=False) for plan, column in pairs))
+
     def probes(self, texts: Sequence[Sequence[str]], count: int) -> NDArray[np.int64]:
         """documents × keys × (1 + count): the keys of these texts, each with its `count` most likely neighbours."""
         return self.family.probes(self.documents(texts), self.plan, self.fitted, count)
@@ -129,13 +138,26 @@ class Signer:
         exact = self.family.similarity(self.documents(left), self.documents(right), self.fitted)
         return np.round(exact, 12)  # equal texts are 1, not 1 - 2⁻⁵³
 
+    def paired(
+        self, left: Documents, right: Documents, lefts: NDArray[np.int64], rights: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """The same for some pairs only: lefts[i] with rights[i]."""
+        if self.family.measure == "jaccard":
+            exact = paired_jaccard(left, right, lefts, rights)
+        else:
+            exact = self.family.similarity(left, right, self.fitted)[lefts, rights]
+        return np.round(exact, 12)
+
+    def fingerprints(self, documents: Documents) -> NDArray[np.int64]:
+        return fingerprints([field.tokens for field in documents.fields], self._secret)
+
     @property
     def fitted(self) -> Model:
         if self.model is None:
             raise ValueError("a family that learns must be fitted before it can sign")
         return self.model
 
-    def _field(self, plan: FieldPlan, texts: Sequence[str]) -> FieldDocuments:
+    def _field(self, plan: FieldPlan, texts: Sequence[str], *, filtered: bool = True) -> FieldDocuments:
         folded = plan.analyser.fold(texts)
         tokens = plan.analyser.folded_tokens(folded, self._hasher)
         features = plan.analyser.features(tokens)
@@ -143,7 +165,7 @@ class Signer:
             folded,
             tokens,
             features,
-            filters(features, plan.bits, plan.sample),
+            filters(features, plan.bits, plan.sample) if filtered else NO_FILTERS,
             plan.weight,
             plan.analyser.unit == "words",
         )
@@ -152,7 +174,7 @@ class Signer:
         signed = self.family.signed(documents, self.plan, self.fitted)
         return Signatures(
             signed.present,
-            fingerprints([field.tokens for field in documents.fields], self._secret),
+            self.fingerprints(documents),
             signed.keys,
             tuple(field.filters for field in documents.fields),
             tuple(

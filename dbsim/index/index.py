@@ -8,14 +8,17 @@ from typing import Any
 
 from sqlalchemy import Connection, Subquery
 
-from dbsim.context import DatabaseContext
+from dbsim.context import DatabaseContext, IndexContext
+from dbsim.dedupe.acting.delete import Deletion
+from dbsim.dedupe.acting.keep import Ranking
+from dbsim.dedupe.acting.mark import Marking
+from dbsim.dedupe.acting.resolve import Resolution
+from dbsim.dedupe.answers import below_threshold, grouped, listed
 from dbsim.dedupe.decisions import Book, Decision
-from dbsim.dedupe.keep import Ranking
 from dbsim.dedupe.kernels.buckets import Limits
-from dbsim.dedupe.options import GroupOptions, PairOptions
-from dbsim.dedupe.resolve import Resolution, Resolver
+from dbsim.dedupe.options import GroupOptions, PairOptions, described
 from dbsim.dedupe.results import Duplicates, Pairs
-from dbsim.dedupe.run import Deduplication, limited
+from dbsim.dedupe.run import Deduplication
 from dbsim.dedupe.store_pairs import Workplace
 from dbsim.engines.callers import Caller, connection_of
 from dbsim.engines.transactions import persistently
@@ -39,6 +42,7 @@ from dbsim.sync.compare import Comparison, Differences
 from dbsim.sync.given import refresh_given
 from dbsim.sync.worker import SyncReport, Worker
 from dbsim.tables import catalogue
+from dbsim.tables.group_tables import PUBLISHED
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.source import Key
 
@@ -61,6 +65,11 @@ class Index(Measuring, Changing):
     @property
     def _signer(self) -> Signer:
         return self._search.signer
+
+    @property
+    def context(self) -> IndexContext:
+        """What work on the generation that is searched now needs."""
+        return self._current.get().context
 
     def __repr__(self) -> str:
         return f"<dbsim index {self.name!r} on {self.options.table!r}>"
@@ -91,16 +100,10 @@ class Index(Measuring, Changing):
         the engine is dbsim's own; give a number to have processes connect by the URL of an engine of yours.
         """
         require_positive(workers=workers)
-        deduplication = self._deduplication(progress)
-        before, waiting = deduplication.look()
+        waiting = self._deduplication(progress).look()
         report = self._worker(progress, workers).run(compare=reconcile)
-        if report.idle and not waiting:
-            return report
-        deduplication = self._deduplication(progress)
-        if before is not None and report.switched and self.options.hashing.estimated:
-            deduplication.anew(before)  # a change of generation drops them
-        else:
-            deduplication.keep_up()
+        if not report.idle or waiting:
+            self._deduplication(progress).keep_up()
         return report
 
     def follow(
@@ -169,9 +172,10 @@ class Index(Measuring, Changing):
     ) -> Results:
         """Rows similar to a text; for an index of several fields give `{"title": …, "body": …}`.
 
-        `probes` looks into so many neighbouring buckets of each key as well. `verify` recomputes the family's exact
-        measure from the texts of the ranked rows and lets it decide; it is on unless that measure is Jaccard, of which
-        the filters give an estimate. `containing` leaves rows out that lack a word, in the same statement.
+        `probes` looks into so many neighbouring buckets of each key as well. `verify` says whose texts decide: by
+        default those of rows within the estimate's error of the threshold, with True of all ranked rows, with False of
+        none; measures other than Jaccard have no estimate, so all. `containing` leaves rows out that lack a word, in
+        the same statement.
         """
         wanted = Words(all=(containing,)) if isinstance(containing, str) else containing
         own = connection_of(connection)
@@ -260,13 +264,15 @@ class Index(Measuring, Changing):
         max_candidates: int = MAX_CANDIDATES,
         probes: int = 0,
     ) -> Subquery:
-        """The search as a SQLAlchemy selectable with the key columns and `score`, to join with your own tables.
+        """The search as a SQLAlchemy selectable: key columns, `score`, `standard_error`, to join with your own tables.
 
-        Threshold and score are those of the estimated Jaccard similarity, whatever the family's own measure. Build it
-        anew for each query: it asks one generation of the index, which goes some minutes after a change of options.
+        Threshold and score are those of the estimated Jaccard similarity, whatever the family's own measure; rows down
+        to 2.5 standard errors below the threshold are there too, as no text is looked at. Build it anew for each
+        query: it asks one generation of the index, which goes some minutes after a change of options.
         """
         search = self._current.get()
-        bounds = bounds_of(search.options, threshold, limit, max_candidates, probes, verify=False)
+        verify = None if search.options.hashing.measure == "jaccard" else False
+        bounds = bounds_of(search.options, threshold, limit, max_candidates, probes, verify)
         (query,) = search.sign([by_field(search.options, text)], probes)
         return search.match(query, bounds, where)
 
@@ -278,68 +284,109 @@ class Index(Measuring, Changing):
         """The indexed text of rows of the table, in the order of the keys; None for one that is gone."""
         return self._search.texts([self.key(key) for key in keys])
 
+    def rows(self, keys: Sequence[Any]) -> list[dict[str, str] | None]:
+        """The text of every field of rows of the table, in the order of the keys; None for one that is gone."""
+        names = [field.name for field in self.options.fields]
+        found = self._search.columns_of([self.key(key) for key in keys])
+        return [None if texts is None else dict(zip(names, texts, strict=True)) for texts in found]
+
     # ── the whole table ──
     def pairs(
         self,
         *,
         threshold: float | None = None,
-        verify: bool = False,
+        verify: bool | None = None,
+        copies: str | None = None,
         limits: Limits | None = None,
         progress: Progress = quiet,
     ) -> Pairs:
-        """All pairs of near-duplicate rows; `verify` compares the texts themselves, so that the score is exact."""
-        wanted = self._pair_threshold(threshold)
+        """All pairs of near-duplicate rows, as the view dbsim_<index>_pairs has them.
+
+        What lies within the estimate's error of the threshold is decided by the texts and marked `exact`;
+        verify=True compares the texts of all pairs, False of none. copies="first" lists rows with equal content
+        through the first of them; it is chosen when the full list would have more than a million pairs, with a warning.
+        """
+        asked = self._pair_options(threshold, verify, limits)
         deduplication = self._deduplication(progress)
-        state = deduplication.pairs(self._pair_options(wanted, verify, limits))
-        return Pairs(deduplication.place, wanted, limited(state))
+        state = deduplication.pairs(asked)
+        return listed(deduplication.place, state, asked.threshold, copies, self._below(asked.threshold))
 
     def duplicates(
         self,
         *,
         by: str = "tight",
         threshold: float | None = None,
-        verify: bool = False,
+        verify: bool | None = None,
+        save: str | None = None,
+        publish: bool = False,
         limits: Limits | None = None,
         progress: Progress = quiet,
     ) -> Duplicates:
-        """Groups of near-duplicate rows, stored in dbsim_<index>_groups and kept up to date by `sync` from then on.
+        """Groups of near-duplicate rows, stored and kept up to date by `sync` from then on.
 
-        by="tight": every member reaches the threshold with the group's first row; "components": chains count;
-        "majorclust" and "average" lie in between. Asked again, only what changed is computed.
+        by="tight": every member reaches the threshold with the group's first row; "complete": every two members do,
+        by exact values; "components": chains count; "majorclust" and "average" lie in between. The first groups of an
+        index are published: dbsim_<index>_groups shows them. Groups made in another way later are not, unless
+        `publish` says so; `save` keeps them under a name, otherwise they go after an hour. `verify` as in `pairs`.
         """
-        wanted = self._pair_threshold(threshold)
+        verify = True if by == "complete" else verify
+        pairs = self._pair_options(threshold, verify, limits)
+        groups = GroupOptions(by=by, threshold=pairs.threshold)
         deduplication = self._deduplication(progress)
-        state = deduplication.groups(GroupOptions(by=by, threshold=wanted), self._pair_options(wanted, verify, limits))
-        return Duplicates(deduplication.place, limited(state))
+        name = deduplication.name_for(groups, pairs, save, publish)
+        return grouped(
+            deduplication, groups, pairs, name, save is not None or name == PUBLISHED, self._below(pairs.threshold)
+        )
 
-    def resolve(
+    def results(self) -> list[dict[str, Any]]:
+        """The stored groups: name, how they were made, whether they are kept."""
+        return self._deduplication(quiet).described()
+
+    def delete_duplicates(
         self,
         *,
+        threshold: float | None = None,
         keep: str = "first",
-        delete: bool = False,
-        mark: str | None = None,
+        dry_run: bool = False,
         expected: Resolution | None = None,
         even_if_behind: bool = False,
-        dry_run: bool = True,
+        progress: Progress = quiet,
     ) -> Resolution:
-        """Delete, or mark in a column, all rows but one of each stored group; by default only count them.
+        """Delete all rows but one of each group of rows that are all alike: by="complete", exact values.
 
-        `keep` is first, last, longest, or a SQL expression of which the highest value stays. A boolean column is set
-        to true, any other to the key of the row that stays. Give `expected`, the result of a dry run, to have nothing
-        done when the counts have changed since.
+        `keep` is first, last, longest, or a SQL expression of which the highest value stays. Foreign keys hold: rows of
+        other tables that would go too, or lose their reference, are counted; `dry_run` only counts. Give `expected`,
+        the result of a dry run, to have nothing done when the counts have changed since.
         """
-        if bool(delete) == bool(mark) and not dry_run:
-            raise InvalidOption("say either delete=True or mark=column")
-        resolver = Resolver(self._ranking(keep))
-        if dry_run:
-            return resolver.count()
-        if mark:
-            return resolver.mark(mark, expected, even_if_behind=even_if_behind)
-        return resolver.delete(expected, even_if_behind=even_if_behind)
+        place, result = self._exactly("complete", threshold, progress)
+        return Deletion(Ranking(place, result, keep)).run(expected, even_if_behind=even_if_behind, dry_run=dry_run)
 
-    def kept(self, groups: Sequence[int], *, keep: str = "first") -> set[Key]:
+    def mark_duplicates(
+        self,
+        column: str,
+        *,
+        by: str = "complete",
+        threshold: float | None = None,
+        keep: str = "first",
+        overwrite: bool = False,
+        dry_run: bool = False,
+        expected: Resolution | None = None,
+        even_if_behind: bool = False,
+        progress: Progress = quiet,
+    ) -> Resolution:
+        """Write into a column which rows could go: true where it is boolean, else the key of the row that stays.
+
+        Rows that stay get false or NULL; rows in no group are not touched. Other values that the column holds in rows
+        of groups are replaced only with `overwrite`. The rest as in `delete_duplicates`.
+        """
+        place, result = self._exactly(by, threshold, progress)
+        marking = Marking(Ranking(place, result, keep), column, overwrite)
+        return marking.run(expected, even_if_behind=even_if_behind, dry_run=dry_run)
+
+    def kept(self, groups: Sequence[int], *, result: str = PUBLISHED, keep: str = "first") -> set[Key]:
         """The keys, as tuples, of the rows that stay of some stored groups."""
-        return self._context.read(lambda c: self._ranking(keep).kept(c, groups))
+        ranking = Ranking(self._deduplication(quiet).place, result, keep)
+        return self._context.read(lambda c: ranking.kept(c, groups))
 
     # ── decisions ──
     def decide(
@@ -362,6 +409,12 @@ class Index(Measuring, Changing):
         """Everything that was decided, in key order, read a page at a time."""
         return iter(self._book())
 
+    def decisions_among(self, keys: Sequence[Any]) -> list[Decision]:
+        """What was decided about any two of these rows."""
+        wanted = [self.key(key) for key in keys]
+        book = self._book()
+        return [decision for _, _, decision in self._context.read(lambda c: book.of(c, wanted))]
+
     def labelled_pairs(self) -> Iterator[tuple[Decision, list[float | None]]]:
         """Every decision with the exact similarity of each field as the texts are now: data to fit and judge with."""
         for decision in self.decisions():
@@ -370,16 +423,34 @@ class Index(Measuring, Changing):
     def _book(self) -> Book:
         return Book(self._current.look().context)
 
-    def _ranking(self, keep: str) -> Ranking:
-        return Ranking(self._deduplication(quiet).place, keep)
+    def _exactly(self, by: str, threshold: float | None, progress: Progress) -> tuple[Workplace, str]:
+        """Groups decided by the texts alone: what acts on rows of the user's is never an estimate."""
+        pairs = self._pair_options(threshold, True, None)
+        groups = GroupOptions(by=by, threshold=pairs.threshold)
+        deduplication = self._deduplication(progress)
+        name = described(groups, pairs)
+        deduplication.groups(groups, pairs, name, saved=False)
+        return deduplication.place, name
 
     def _deduplication(self, progress: Progress) -> Deduplication:
         return Deduplication(Workplace(self._current.look().context, progress))
 
-    def _pair_options(self, threshold: float, verify: bool, limits: Limits | None) -> PairOptions:
-        # pairs from the index's own threshold on are stored, so that asking for higher ones needs no new run
-        lowest = min(threshold, self.options.threshold)
-        return PairOptions(threshold=lowest, verify=verify, limits=limits or Limits())
+    def _pair_options(self, threshold: float | None, verify: bool | None, limits: Limits | None) -> PairOptions:
+        family = self.options.hashing
+        asked = self.options.threshold if threshold is None else threshold
+        if verify is False and family.measure != "jaccard":
+            raise InvalidOption(
+                f"family {family.registered or self.options.family!r} compares by {family.measure}, which nothing "
+                "but the texts can tell: leave verify open"
+            )
+        # of other measures than Jaccard the filters know nothing
+        return PairOptions(
+            threshold=asked, verify=True if family.measure != "jaccard" else verify, limits=limits or Limits()
+        )
+
+    def _below(self, threshold: float) -> tuple[str, ...]:
+        """A warning when less is asked for than the index was made for."""
+        return below_threshold(self.options, threshold)
 
     # ── helpers ──
     def key(self, value: Any) -> Key:
@@ -393,11 +464,3 @@ class Index(Measuring, Changing):
         if len(found) != len(names):
             raise InvalidOption(f"the key has {len(names)} parts ({', '.join(names)}), not {len(found)}")
         return found
-
-    def _pair_threshold(self, threshold: float | None) -> float:
-        if not self.options.hashing.estimated:
-            raise InvalidOption(
-                f"pairs and groups need a family of buckets that compares sets, not {self.options.family!r}: "
-                "create an index with family minhash"
-            )
-        return bounds_of(self.options, threshold, 1, 1, 0, verify=False).threshold

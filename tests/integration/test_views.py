@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from collections import Counter
@@ -18,13 +19,14 @@ from tests.integration.sql_helpers import indexed, make_people, make_table, plai
 
 
 def python_pairs(index: dbsim.Index, keys: list[object]) -> dict[tuple[object, object], float]:
-    return {(key, hit.key): hit.score for key in keys for hit in index.similar(key, limit=1000)}
+    return {(key, hit.key): hit.score for key in keys for hit in index.similar(key, limit=1000, verify=False)}
 
 
 def test_pairs_are_those_of_python_to_the_last_bit(database: dbsim.Database) -> None:
     index = indexed(database)
     expected = python_pairs(index, list(range(42)))
-    found = plain(database, "SELECT a, b, score, shared_keys FROM dbsim_articles_pairs")
+    wanted = f"WHERE score >= {index.options.threshold}"  # the view goes lower, by the error of the estimate
+    found = plain(database, f"SELECT a, b, score, shared_keys FROM dbsim_articles_pairs {wanted}")
     assert {(a, b): score for a, b, score, _ in found} == expected
     assert len(expected) >= 40
     keys = {row[0]: row[2:] for row in plain(database, "SELECT * FROM dbsim_articles")}
@@ -37,9 +39,10 @@ def test_composite_keys_and_weights(database: dbsim.Database) -> None:
     expected = {
         (number % 2, number, hit.key["tenant"], hit.key["nr"]): hit.score
         for number in range(7)
-        for hit in index.similar({"tenant": number % 2, "nr": number}, limit=100)
+        for hit in index.similar({"tenant": number % 2, "nr": number}, limit=100, verify=False)
     }
-    found = plain(database, "SELECT a_tenant, a_nr, b_tenant, b_nr, score FROM dbsim_people_pairs")
+    wanted = f"WHERE score >= {index.options.threshold}"
+    found = plain(database, f"SELECT a_tenant, a_nr, b_tenant, b_nr, score FROM dbsim_people_pairs {wanted}")
     assert {row[:4]: row[4] for row in found} == expected
     assert len(expected) >= 8
 
@@ -60,16 +63,28 @@ def test_a_filter_on_one_key_uses_the_indexes(database: dbsim.Database) -> None:
     if database.engine.dialect.name == "sqlite":
         plan = "\n".join(row[-1] for row in plain(database, f"EXPLAIN QUERY PLAN {question}"))
         assert "SEARCH a USING INTEGER PRIMARY KEY" in plan
-        assert "MULTI-INDEX OR" in plan
         for key in range(index.options.keys):
-            assert f"INDEX dbsim_articles_k{key} " in plan
+            assert f"SEARCH b USING COVERING INDEX dbsim_articles_k{key} " in plan
     else:
         plan = "\n".join(row[0] for row in plain(database, f"EXPLAIN {question}"))
         assert "Index Scan using dbsim_articles_pkey on dbsim_articles a" in plan
         for key in range(index.options.keys):
-            assert f"Bitmap Index Scan on dbsim_articles_k{key} " in plan
+            assert re.search(rf"Index (Only )?Scan (using|on) dbsim_articles_k{key} ", plan)
     assert "SCAN a" not in plan
     assert "Seq Scan" not in plan
+
+
+def test_all_pairs_are_one_join_a_key(database: dbsim.Database) -> None:
+    """Not one look-up a row and key, which took 10 to 14 s for 50,000 rows."""
+    index = indexed(database, 2000)
+    question = "SELECT * FROM dbsim_articles_pairs"
+    if database.engine.dialect.name == "sqlite":
+        plan = "\n".join(row[-1] for row in plain(database, f"EXPLAIN QUERY PLAN {question}"))
+        for key in range(index.options.keys):
+            assert f"SCAN a USING COVERING INDEX dbsim_articles_k{key}" in plan
+    else:
+        plan = "\n".join(row[0] for row in plain(database, f"EXPLAIN {question}"))
+        assert len(re.findall(r"Hash Join|Merge Join", plan)) >= index.options.keys
 
 
 def test_buckets(database: dbsim.Database) -> None:
@@ -117,7 +132,7 @@ def test_the_sqlite_shell(tmp_path: object) -> None:
     done = subprocess.run(
         [shell, f"{tmp_path}/shell.db", asked], capture_output=True, text=True, check=True, timeout=60
     )
-    (hit,) = index.similar(3)
+    (hit,) = index.similar(3, verify=False)
     a, b, score = done.stdout.strip().split("|")
     assert (int(a), int(b), float(score)) == (3, hit.key, hit.score)
     database.close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import psycopg
@@ -40,6 +40,7 @@ from dbsim.engines.execute import ask
 from dbsim.engines.pause import pause
 from dbsim.engines.postgresql import drivers, install
 from dbsim.engines.postgresql.binary_copy import binary_rows, copied_signatures
+from dbsim.engines.postgresql.references import references
 from dbsim.engines.postgresql.triggers import (
     channel,
     create_triggers,
@@ -58,7 +59,7 @@ from dbsim.resources import sql
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.key_forms import postgresql_forms
 from dbsim.tables.names import identifier, literal, quote
-from dbsim.tables.source import Key, Source, Unindexable
+from dbsim.tables.source import Key, Reference, Source, Unindexable
 from dbsim.tables.types import PostgreSQLBits
 
 BPCHAROID, TEXTOID = 1042, 25  # char(n), text
@@ -93,6 +94,8 @@ class PostgreSQL(install.PostgreSQLInstall):
     errors: tuple[type[Exception], ...] = drivers.ERRORS
     errors_abort = True
     writers_wait = False
+    refuse_writes = "SET default_transaction_read_only = on"
+    searches_in_sql = True
     rebuilds_tables = False
 
     # ── the host's table ──
@@ -291,6 +294,12 @@ class PostgreSQL(install.PostgreSQLInstall):
         yield
         self._run(connection, f"SET LOCAL row_security = {literal(before)}")
 
+    def enforcing_foreign_keys(self, connection: Connection) -> AbstractContextManager[None]:
+        return nullcontext()  # they always are
+
+    def references(self, connection: Connection, table: str, schema: str | None) -> list[Reference]:
+        return references(connection, quote(schema, table))
+
     def snapshot(self, connection: Connection) -> None:
         self._run(connection, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
 
@@ -473,9 +482,16 @@ class PostgreSQL(install.PostgreSQLInstall):
     def hamming(self, key: ColumnElement[Any], other: ColumnElement[Any]) -> ColumnElement[int]:
         return func.bit_count(cast(key.op("#")(other), PostgreSQLBits(64)), type_=Integer)
 
-    def json_rows(self, parameter: str, integers: Sequence[str], texts: Sequence[str]) -> FromClause:
+    def can_read(self, connection: Connection, table: str) -> bool:
+        statement = "SELECT has_table_privilege(to_regclass(%s), 'SELECT')"
+        return bool(connection.exec_driver_sql(statement, (quote(table),)).scalar())
+
+    def json_rows(
+        self, parameter: str, integers: Sequence[str], texts: Sequence[str], reals: Sequence[str] = ()
+    ) -> FromClause:
         columns: list[ColumnElement[Any]] = [column(name, BigInteger) for name in integers]
         columns += [column(name, Text) for name in texts]
+        columns += [column(name, Double) for name in reals]
         rows = func.json_to_recordset(cast(bindparam(parameter, type_=Text), JSON))
         return rows.table_valued(*columns, name=parameter).render_derived(with_types=True)
 
