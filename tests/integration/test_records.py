@@ -20,7 +20,7 @@ ROWS = 300
 @pytest.fixture
 def index(database: dbsim.Database) -> dbsim.Index:
     people(database.engine, ROWS)
-    made = database.create_index("people", table="people", records=True, secret=SECRET)
+    made = database.create_records("people", table="people", secret=SECRET)
     made.sync()
     return made
 
