@@ -150,10 +150,12 @@ class Database:
         create_records(self.engine, self._backend, asked, kinds or {}, key, bits or 0, hook)
         return self.index(name)
 
-    def guess_records(self, table: str, *, schema: str | None = None) -> list[Guess]:
+    def guess_records(
+        self, table: str, *, kinds: Mapping[str, str] | None = None, schema: str | None = None
+    ) -> list[Guess]:
         """What each column of a table would be taken for by `create_records`."""
         asked = IndexOptions(name="guess", table=table, schema=schema, fields=(Field(columns=("?",)),))
-        return list(self._context.read(lambda c: plan_records(c, self._backend, asked, {})).guesses)
+        return list(self._context.read(lambda c: plan_records(c, self._backend, asked, kinds or {})).guesses)
 
     def index(self, name: str) -> Index:
         """An existing index."""

@@ -22,6 +22,7 @@ from dbsim.engines.transactions import persistently
 from dbsim.errors import InvalidOption
 from dbsim.hashing.signer import Signer
 from dbsim.index.changing import Changing
+from dbsim.index.door import AtTheDoor
 from dbsim.index.measuring import Measuring
 from dbsim.lifecycle import status
 from dbsim.options import IndexOptions, describe_columns
@@ -43,7 +44,7 @@ from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.source import Key
 
 
-class Index(Measuring, Changing):
+class Index(Measuring, Changing, AtTheDoor):
     """Near-duplicate search over one table. Made by `Database.create_index` or `Database.index`."""
 
     def __init__(self, context: DatabaseContext, record: catalogue.IndexRecord) -> None:

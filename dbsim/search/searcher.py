@@ -24,6 +24,7 @@ from dbsim.search.limits import Bounds
 from dbsim.search.query import Query, as_lookups
 from dbsim.search.results import Hit, Results
 from dbsim.search.statements import Statements, Where, bound_parameters, many_parameters, parameters, self_parameters
+from dbsim.search.waterfall import Waterfall, waterfalls
 from dbsim.sync import models
 from dbsim.tables.catalogue import is_ready
 from dbsim.tables.key_conditions import among, chunks, key_columns
@@ -194,7 +195,14 @@ class SearchEngine(Stage):
             (key_a, texts_a), (key_b, texts_b) = (self._row(own, key) for key in (a, b))
         names = self.tables.key_names
         shown = (public_key(names, key_a), public_key(names, key_b))
-        return explain(self.tables.record.options, shown, (texts_a, texts_b), stored)
+        return explain(self.options, shown, (texts_a, texts_b), stored, self._evidence(texts_a, texts_b))
+
+    def _evidence(self, a: Sequence[str], b: Sequence[str]) -> Waterfall | None:
+        """Of two records of persons."""
+        if self.learned is None:
+            return None
+        one, two = (self.signer.sign([[text] for text in texts]) for texts in (a, b))
+        return waterfalls(self.learned, [field.name for field in self.options.fields], one, two)[0]
 
     def _row(self, connection: Connection, key: Key) -> tuple[Key, list[str]]:
         """The key as the table has it ("42" may have been asked for 42) and the text of every field."""
