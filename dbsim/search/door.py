@@ -24,7 +24,7 @@ from dbsim.search.query import Query
 from dbsim.search.searcher import SearchEngine
 from dbsim.search.waterfall import Waterfall, waterfalls
 from dbsim.sync import models
-from dbsim.sync.refresh import source_texts, store
+from dbsim.sync.refresh import store
 from dbsim.tables.catalogue import is_ready
 from dbsim.tables.group_tables import GroupTables, note_changes
 from dbsim.tables.key_conditions import among, key_columns
@@ -122,7 +122,7 @@ class Door:
         wanted = list(dict.fromkeys(key for key in keys if key not in set(known)))
         found: list[Match] = []
         if wanted:
-            for batch in source_texts(connection, self.search.backend, self.search.tables, wanted):
+            for batch in self.search.source_texts(connection, wanted):
                 found += self._compared(signed, self.search.signer.sign(batch.columns), batch.keys)
         return found
 
@@ -152,7 +152,7 @@ class Door:
     def _index(self, connection: Connection, key: Key) -> None:
         """Nobody else can see the row, so that it needs no lock; the trigger has queued it for other generations."""
         backend, tables = self.search.backend, self.search.tables
-        for batch in source_texts(connection, backend, tables, [key]):
+        for batch in self.search.source_texts(connection, [key]):
             store(connection, backend, tables, batch, self.search.signer.sign(batch.columns))
         if stored_groups.exist(connection, backend, GroupTables(tables)):
             note_changes(connection, tables, [key], 1)
