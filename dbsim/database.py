@@ -14,7 +14,7 @@ from dbsim.engines.execute import TableHook
 from dbsim.engines.registry import backend_of, register
 from dbsim.engines.urls import engine_for, shown
 from dbsim.errors import DbsimError
-from dbsim.evaluate.graph import WalkSample, edge_table
+from dbsim.evaluate.sampling.graph import WalkSample, edge_table
 from dbsim.importing import load
 from dbsim.index import Index
 from dbsim.lifecycle import schema as own_schema
@@ -25,6 +25,7 @@ from dbsim.progress import Progress
 from dbsim.tables import catalogue
 from dbsim.text.kinds.guess import Guess
 
+ALWAYS_GIVEN = ("table", "schema", "triggers", "inline")  # options of an index without "as you like"
 FIRST_CONTACT = 2.0  # seconds of retries before a server that cannot be reached is reported
 
 
@@ -115,13 +116,7 @@ class Database:
             inline=inline,
         )
         chosen = {"threshold": threshold, "recall": recall, "family": family, "rows": rows, "keys": keys}
-        given = [
-            "table",
-            "schema",
-            "triggers",
-            "inline",
-            *(option for option, value in chosen.items() if value is not None),
-        ]
+        given = [*ALWAYS_GIVEN, *(option for option, value in chosen.items() if value is not None)]
         create(self.engine, self._backend, options, given, secret, self._context.after_create_table, bucket or 0)
         return self.index(name)
 

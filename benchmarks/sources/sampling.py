@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from benchmarks.sources.outcome import Outcome
 from benchmarks.sources.texts import documents
-from dbsim.evaluate.overlap import overlap
+from dbsim.evaluate.sampling.overlap import overlap
 from dbsim.hashing.families.registry import family_of
 from dbsim.hashing.keys import Plan
 from dbsim.report.plot import Axis, Series, sheet, svg

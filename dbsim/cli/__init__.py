@@ -22,6 +22,7 @@ COMMANDS = {
     "tuning": ("tune",),
     "evaluating": ("evaluate",),
     "sampling": ("sample", "overlap", "walk"),
+    "clustering": ("clusters",),
     "bulk": ("bulk",),
 }
 

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from dbsim.cli.common import database_argument, index_argument, json_option, opened, print_json, progress_bar
-from dbsim.evaluate.graph import WalkSample
+from dbsim.evaluate.sampling.graph import WalkSample
 from dbsim.report.evaluation import interval
 
 seed_option = click.option("--seed", type=int, help="The same number draws the same rows.")
@@ -18,11 +18,13 @@ seed_option = click.option("--seed", type=int, help="The same number draws the s
 @index_argument
 @click.argument("size", type=int)
 @click.option("--distinct", is_flag=True, help="Draw among different contents, not among rows.")
+@click.option("--by-words", is_flag=True, help="Draw through random questions for words (needs --signature).")
 @seed_option
 @json_option
-def sample(db: str, name: str, size: int, distinct: bool, seed: int | None, as_json: bool) -> int:
+def sample(db: str, name: str, size: int, distinct: bool, by_words: bool, seed: int | None, as_json: bool) -> int:
     """Keys of SIZE rows drawn at random, each with the same chance."""
-    found = opened(db).index(name).sample(size, distinct=distinct, seed=seed)
+    index = opened(db).index(name)
+    found = index.sample_by_words(size, seed=seed) if by_words else index.sample(size, distinct=distinct, seed=seed)
     _print(found, as_json)
     return 0 if found else 1
 

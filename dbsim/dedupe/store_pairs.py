@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 from sqlalchemy import Connection, delete
@@ -21,7 +21,9 @@ from dbsim.dedupe.kernels.collection import Collection, FieldScore
 from dbsim.dedupe.kernels.pairs import Candidates, Found
 from dbsim.dedupe.options import PairOptions
 from dbsim.dedupe.verify import MARGIN, Verifier
+from dbsim.engines.evidence import learned_of
 from dbsim.engines.transactions import PATIENCE, persistently
+from dbsim.hashing.records.learning import Learned
 from dbsim.hashing.signer import Signatures
 from dbsim.progress import Progress, quiet
 from dbsim.tables import group_state
@@ -59,9 +61,20 @@ class Workplace(Stage):
                 self.progress("reading signatures", done, max(done, total))
 
         def attempt() -> Collection:
-            return Collection.of(self.fields, self.tables.record.options.keys, blocks())
+            return self.collected(blocks())
 
         return persistently(self.backend, attempt, PATIENCE)
+
+    def collected(self, blocks: Iterable[Signatures]) -> Collection:
+        """The contents of these signatures, able to score pairs as a search does."""
+        made = Collection.of(self.fields, self.tables.record.options.keys, blocks)
+        made.learned = self.learned
+        return made
+
+    @cached_property
+    def learned(self) -> Learned | None:
+        """What was learned of the table's persons, if it is about persons."""
+        return self.context.read(lambda c: learned_of(c, self.tables))
 
 
 @dataclass

@@ -21,7 +21,7 @@ from dbsim.evaluate import figures
 from dbsim.evaluate.exact import GRAIN, Compared, compare
 from dbsim.evaluate.figures import EvaluateReport
 from dbsim.evaluate.intervals import clustered_share, mean, share
-from dbsim.evaluate.sample import draw
+from dbsim.evaluate.sampling.sample import draw
 from dbsim.evaluate.truth import Labels, against, labels_of
 from dbsim.progress import Progress
 from dbsim.search.limits import MAX_CANDIDATES, bounds_of

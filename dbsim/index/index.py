@@ -375,7 +375,8 @@ class Index(Measuring, Changing, AtTheDoor):
     def _pair_options(self, threshold: float, verify: bool, limits: Limits | None) -> PairOptions:
         # pairs from the index's own threshold on are stored, so that asking for higher ones needs no new run
         lowest = min(threshold, self.options.threshold)
-        return PairOptions(threshold=lowest, verify=verify, limits=limits or Limits())
+        exact = verify and not self.options.hashing.rarity  # evidence is read off the filters, there is no other
+        return PairOptions(threshold=lowest, verify=exact, limits=limits or Limits())
 
     # ── helpers ──
     def key(self, value: Any) -> Key:

@@ -12,20 +12,29 @@ import numpy as np
 from dbsim.context import DatabaseContext
 from dbsim.dedupe.results import Pair
 from dbsim.engines.source_sample import sample_of
-from dbsim.errors import InvalidOption
-from dbsim.evaluate.collections import compare_collections
+from dbsim.errors import InvalidOption, NotFitted
+from dbsim.evaluate.clusters import Clusters, assigned, clusters
 from dbsim.evaluate.evaluation import Evaluation
 from dbsim.evaluate.figures import EvaluateReport
-from dbsim.evaluate.graph import WalkSample, numbered
-from dbsim.evaluate.overlap import Overlap
-from dbsim.evaluate.sample import draw
+from dbsim.evaluate.sampling.asking import Asking
+from dbsim.evaluate.sampling.collections import compare_collections
+from dbsim.evaluate.sampling.graph import WalkSample, numbered
+from dbsim.evaluate.sampling.overlap import Overlap
+from dbsim.evaluate.sampling.queries import QuerySampler
+from dbsim.evaluate.sampling.sample import draw
+from dbsim.evaluate.truth import labels_of
 from dbsim.evaluate.tune import TuneReport, Tuning
 from dbsim.hashing.signer import Signer
 from dbsim.options import IndexOptions
 from dbsim.progress import Progress, quiet
 from dbsim.search.generation import Current
+from dbsim.search.limits import Text, by_field
+from dbsim.sync import models
+from dbsim.tables import model_rows
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.source import Key, public_key
+
+CLUSTERS = "clusters."  # how stored centroids are called among the arrays an index learned
 
 
 class Measuring(ABC):
@@ -90,6 +99,83 @@ class Measuring(ABC):
         `truth` names a column of the table: rows with equal values are duplicates, rows without one say nothing.
         """
         return Evaluation(self._current.look(), sample, seed, progress).run(truth)
+
+    def clusters(
+        self,
+        *,
+        by: str = "kmeans",
+        count: int | None = None,
+        threshold: float | None = None,
+        rows: int = 5000,
+        seed: int = 0,
+        save: bool = False,
+    ) -> Clusters:
+        """Clusters of the table's documents, or of `rows` drawn ones: k-means with `count`, or by the similarity graph.
+
+        `by` is kmeans (over tf-idf vectors), or a method of `duplicates` on the graph of the family's exact measure
+        from `threshold` on. `save` keeps the centroids, for `cluster_of`.
+        """
+        search = self._current.look()
+        context = search.context
+        context.read(lambda c: models.require(c, context.tables, context.signer))
+        rng = np.random.default_rng(seed)
+        keys = context.read(lambda c: draw(c, context.backend, context.tables, rows, rng))
+        texts = {key: row for key, row in zip(keys, search.columns_of(keys), strict=True) if row is not None}
+        found = clusters(
+            context.signer,
+            [public_key(context.tables.key_names, key) for key in texts],
+            [list(column) for column in zip(*texts.values(), strict=True)] or [[] for _ in self.options.fields],
+            by=by,
+            count=count,
+            threshold=self.options.threshold if threshold is None else threshold,
+            seed=seed,
+        )
+        if save and found.model is not None:
+            fitted = models.Fitted(found.model, len(texts))
+            context.write(lambda c: models.replace_part(c, context.tables.record, CLUSTERS, fitted))
+        return found
+
+    def values(self, column: str, keys: Sequence[Any]) -> list[Any]:
+        """A column of the table for these rows, such as known classes; None for a row without a value."""
+        tables = self._current.look().tables
+        found = self._context.read(lambda c: labels_of(c, self._context.backend, tables, column))
+        return [found.get(self.key(key)) for key in keys]
+
+    def cluster_of(self, texts: Sequence[Text]) -> list[int]:
+        """The number of the nearest stored centroid for each text; after `clusters(by="kmeans", save=True)`."""
+        context = self._current.look().context
+        record = context.tables.record
+        model = context.read(lambda c: model_rows.load(c, record.name, record.generation, CLUSTERS))
+        if model is None:
+            raise NotFitted(f"index {record.name!r} has no stored clusters: ask for clusters(count=…, save=True)")
+        given = [by_field(self.options, text) for text in texts]
+        columns = [
+            [text if isinstance(text, str) else text[number] for text in given]
+            for number in range(len(self.options.fields))
+        ]
+        return [int(label) for label in assigned(context.signer, columns, model)]
+
+    def sample_by_words(
+        self,
+        size: int,
+        *,
+        words: Sequence[str] | None = None,
+        first: int = 100,
+        uniform: bool = True,
+        seed: int | None = None,
+    ) -> list[Any]:
+        """Keys of rows drawn through random word questions, as for a collection that only answers those.
+
+        Needs word signatures. Words with no answer or with more than `first` are not used; without `words` they come
+        from some rows. `uniform=False` is the plain method of Bharat and Broder, which prefers long texts.
+        """
+        if size < 0:
+            raise InvalidOption(f"a sample of {size} rows is not possible: use 0 or more")
+        search, rng = self._current.look(), np.random.default_rng(seed)
+        asking = Asking(search)
+        lexicon = list(dict.fromkeys(words)) if words is not None else asking.lexicon(rng)
+        sampler = QuerySampler(lexicon, asking.answers, asking.words_of, first, uniform, rng)
+        return [public_key(search.tables.key_names, key) for key in sampler.draw(size)] if size else []
 
     def sample(self, size: int, *, distinct: bool = False, seed: int | None = None) -> list[Any]:
         """Keys of rows drawn at random, each with the same chance; `distinct` draws among the different contents."""

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, replace
 
 import numpy as np
-from sqlalchemy import Connection, insert
+from sqlalchemy import Connection, delete, insert
 
 from dbsim.context import IndexContext
 from dbsim.engines.backend import Backend
@@ -19,7 +19,7 @@ from dbsim.lifecycle.statements import alter_statements
 from dbsim.tables import catalogue
 from dbsim.tables.catalogue import model_table
 from dbsim.tables.index_tables import IndexTables
-from dbsim.tables.model_rows import load
+from dbsim.tables.model_rows import arrays_of, load
 
 DRAWN = "every n-th row in key order"
 
@@ -30,6 +30,13 @@ class Fitted:
 
     arrays: Model
     sample: int
+
+
+def replace_part(connection: Connection, record: catalogue.IndexRecord, part: str, fitted: Fitted) -> None:
+    """Store what was learned under `part`, instead of what was there."""
+    connection.execute(delete(model_table).where(*arrays_of(record.name, record.generation, part)))
+    named = {part + name: array for name, array in fitted.arrays.items()}
+    save(connection, record, record.generation, Fitted(named, fitted.sample))
 
 
 def save(connection: Connection, record: catalogue.IndexRecord, generation: int, fitted: Fitted) -> None:

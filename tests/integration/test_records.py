@@ -72,6 +72,16 @@ def test_the_view_of_pairs_has_the_same_scores(index: dbsim.Index, database: dbs
     assert all(score >= 0.5 for score in shown.values())
 
 
+def test_pairs_and_groups_of_the_whole_table_have_the_same_scores(index: dbsim.Index) -> None:
+    found = found_pairs(index)
+    listed = {(min(pair.a, pair.b), max(pair.a, pair.b)): pair.score for pair in index.pairs()}
+    assert {pair: score for pair, score in listed.items() if score < 1} == {p: s for p, s in found.items() if s < 1}
+    assert listed.keys() == found.keys()
+    for group in index.duplicates():
+        assert all(hit.score >= 0.5 for hit in group.members)
+        assert len(group.members) <= 8  # never a household, a street, a city
+
+
 def test_incremental_is_from_scratch(index: dbsim.Index, database: dbsim.Database) -> None:
     made = people(database.engine, 40, 9, "others")
     add_people(database.engine, {1000 + n: row for n, row in enumerate(made.rows)})

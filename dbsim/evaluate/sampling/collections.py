@@ -8,8 +8,8 @@ import numpy as np
 from sqlalchemy import Connection, func, select
 
 from dbsim.errors import InvalidOption
-from dbsim.evaluate.overlap import Overlap, overlap
-from dbsim.evaluate.sample import draw
+from dbsim.evaluate.sampling.overlap import Overlap, overlap
+from dbsim.evaluate.sampling.sample import draw
 from dbsim.progress import Progress
 from dbsim.search.limits import MAX_CANDIDATES, bounds_of
 from dbsim.search.searcher import SearchEngine

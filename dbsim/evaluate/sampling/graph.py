@@ -11,7 +11,7 @@ from sqlalchemy import Connection, column, select, table
 
 from dbsim.engines.backend import Backend
 from dbsim.errors import InvalidOption, UnknownName
-from dbsim.evaluate.walk import Nodes, Walk
+from dbsim.evaluate.sampling.walk import Nodes, Walk
 
 MOST_STEPS = 50_000_000  # of one walk; loops are not walked one by one, so that this takes seconds
 
