@@ -19,6 +19,7 @@ COMMANDS = {
     "persons": ("match",),
     "duplicates": ("pairs", "duplicates"),
     "deciding": ("decide", "decisions"),
+    "serving": ("serve",),
     "tuning": ("tune",),
     "evaluating": ("evaluate",),
     "sampling": ("sample", "overlap", "walk"),

@@ -35,6 +35,8 @@ class Backend(Protocol):
     errors: tuple[type[Exception], ...]  # of the database: SQLAlchemy's, and the driver's own where it is used directly
     errors_abort: bool  # whether an error spoils the transaction it happens in
     writers_wait: bool  # whether the application's writes wait while dbsim writes
+    refuse_writes: str  # a statement after which a connection only reads
+    searches_in_sql: bool  # whether a function finds rows similar to a text
     rebuilds_tables: bool  # whether a migration changes a table by making it anew, which loses its triggers
 
     # ── the host's table ──
@@ -66,6 +68,12 @@ class Backend(Protocol):
     def drop_triggers(self, name: str) -> list[str]:
         """Statements that remove those of an index that are there."""
 
+    def drop_everything(self, name: str, own: Sequence[str], written: Sequence[str]) -> list[str]:
+        """Statements that remove an index: its `own` objects, its triggers, and what those have `written` to.
+
+        No lock on the application's table is held while anything is waited for.
+        """
+
     def missing_triggers(self, connection: Connection, tables: IndexTables) -> list[str]:
         """Names of triggers that should exist and do not, or are switched off."""
 
@@ -85,6 +93,12 @@ class Backend(Protocol):
         """Sleep until the application writes, or for so long."""
 
     # ── what people see from SQL ──
+    def table_settings(self, names: Sequence[str]) -> list[str]:
+        """Statements after tables of dbsim's own are made, also again: nobody but their owner reads them."""
+
+    def readers_of_secrets(self, connection: Connection) -> list[str]:
+        """Roles other than the owner that could read what keys the hashes."""
+
     def stored_table(self, tables: IndexTables) -> Table:
         """The signature table as it is created; it may have columns that only SQL reads, behind the others."""
 
@@ -109,7 +123,7 @@ class Backend(Protocol):
     def missing_surface(self, connection: Connection, tables: IndexTables) -> list[str]:
         """Names of views and functions that should exist and do not."""
 
-    def show_status(self, connection: Connection, indexes: Sequence[IndexTables]) -> None:
+    def status_statements(self, connection: Connection, indexes: Sequence[IndexTables]) -> list[str]:
         """The view dbsim_status over these indexes; after the last one, nothing of dbsim's stays in SQL."""
 
     def settle(self, engine: Engine) -> None:
@@ -136,6 +150,12 @@ class Backend(Protocol):
 
     def limit_lock_wait(self, connection: Connection, wait: str) -> None:
         """For the rest of the transaction."""
+
+    def share(self, connection: Connection, name: str) -> None:
+        """Keep what an index consists of as it is until the transaction ends: the first thing a worker's step does."""
+
+    def change(self, connection: Connection, name: str) -> None:
+        """Wait for the steps under way and keep others out: the first thing when what it consists of is changed."""
 
     def lock_keys(self, connection: Connection, tables: IndexTables, keys: Iterable[Key]) -> None:
         """Keep other workers away from these documents until the transaction ends; never the application."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Subquery
 
-from dbsim.context import DatabaseContext
+from dbsim.context import DatabaseContext, IndexContext
 from dbsim.dedupe.decisions import Book, Decision
 from dbsim.dedupe.keep import Ranking
 from dbsim.dedupe.kernels.buckets import Limits
@@ -62,6 +62,11 @@ class Index(Measuring, Changing, AtTheDoor):
     @property
     def _signer(self) -> Signer:
         return self._search.signer
+
+    @property
+    def context(self) -> IndexContext:
+        """What work on the generation that is searched now needs."""
+        return self._current.get().context
 
     def __repr__(self) -> str:
         return f"<dbsim index {self.name!r} on {self.options.table!r}>"
@@ -274,6 +279,12 @@ class Index(Measuring, Changing, AtTheDoor):
         """The indexed text of rows of the table, in the order of the keys; None for one that is gone."""
         return self._search.texts([self.key(key) for key in keys])
 
+    def rows(self, keys: Sequence[Any]) -> list[dict[str, str] | None]:
+        """The text of every field of rows of the table, in the order of the keys; None for one that is gone."""
+        names = [field.name for field in self.options.fields]
+        found = self._search.columns_of([self.key(key) for key in keys])
+        return [None if texts is None else dict(zip(names, texts, strict=True)) for texts in found]
+
     # ── the whole table ──
     def pairs(
         self,
@@ -357,6 +368,12 @@ class Index(Measuring, Changing, AtTheDoor):
     def decisions(self) -> Iterator[Decision]:
         """Everything that was decided, in key order, read a page at a time."""
         return iter(self._book())
+
+    def decisions_among(self, keys: Sequence[Any]) -> list[Decision]:
+        """What was decided about any two of these rows."""
+        wanted = [self.key(key) for key in keys]
+        book = self._book()
+        return [decision for _, _, decision in self._context.read(lambda c: book.of(c, wanted))]
 
     def labelled_pairs(self) -> Iterator[tuple[Decision, list[float | None]]]:
         """Every decision with the exact similarity of each field as the texts are now: data to fit and judge with."""

@@ -27,6 +27,7 @@ def alter(
     options = read(engine, backend, lambda c: resolved(c, backend, asked, source))
 
     def work(connection: Connection) -> catalogue.IndexRecord:
+        backend.change(connection, asked.name)
         catalogue.load(connection, asked.name)
         record = generation_for(catalogue.generations(connection, asked.name, lock=True), options)
         if record.options.inline:

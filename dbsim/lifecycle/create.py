@@ -24,6 +24,7 @@ from dbsim.tables.key_conditions import key_columns
 from dbsim.tables.source import PrimaryKey, Source
 from dbsim.text.normalisers.unicode_table import UNICODE_VERSION
 
+LOCK_WAIT = "50ms"  # how long readers of dbsim's views may queue behind a change of them
 SAMPLE = 500  # rows from each end of the table
 
 
@@ -55,12 +56,13 @@ def create(
 
     def work(connection: Connection) -> bool:
         backend.alone(connection)
+        backend.limit_lock_wait(connection, LOCK_WAIT)
         if same_exists(connection, asked, given):  # made by somebody else since we looked
             return False
         require_free(connection, asked.name)
         run(connection, table_statements(backend, record, after_create_table))
         show(connection, backend, IndexTables(record))
-        if options.triggers:  # after the functions, with which they may sign
+        if options.triggers:  # last: nothing is waited for after the lock on the table
             run(connection, backend.create_triggers(IndexTables(record), connection))
         return True
 
@@ -79,9 +81,10 @@ def drop(engine: Engine, backend: Backend, name: str) -> None:
 
 def drop_in(connection: Connection, backend: Backend, name: str) -> None:
     """In the caller's transaction; also what is left of an index that a killed migration has half dropped."""
+    backend.change(connection, name)
     found = catalogue.generations(connection, name, lock=True)
-    run(connection, drop_statements(backend, name, [record.generation for record in found] or [1]))
-    show_status(connection, backend)
+    others = backend.status_statements(connection, _indexes(connection, but=name))
+    run(connection, drop_statements(backend, name, [record.generation for record in found] or [1], others))
 
 
 def show(connection: Connection, backend: Backend, tables: IndexTables) -> None:
@@ -91,8 +94,12 @@ def show(connection: Connection, backend: Backend, tables: IndexTables) -> None:
 
 
 def show_status(connection: Connection, backend: Backend) -> None:
+    run(connection, backend.status_statements(connection, _indexes(connection)))
+
+
+def _indexes(connection: Connection, but: str | None = None) -> list[IndexTables]:
     names = catalogue.names(connection)
-    backend.show_status(connection, [IndexTables(catalogue.load(connection, name)) for name in names])
+    return [IndexTables(catalogue.load(connection, name)) for name in names if name != but]
 
 
 def find_source(connection: Connection, backend: Backend, table: str, schema: str | None) -> Source:

@@ -27,6 +27,7 @@ def create(
         return
     made = DecisionTables(tables)
     connection.execute(CreateTable(made.decisions, if_not_exists=True))
+    run(connection, backend.table_settings([made.decisions.name]))
     run(connection, after_create_table(made.decisions) if after_create_table is not None else ())
     connection.execute(made.index())
 

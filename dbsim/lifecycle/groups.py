@@ -25,7 +25,7 @@ def create(connection: Connection, backend: Backend, groups: GroupTables, after_
         run(connection, after_create_table(made) if after_create_table is not None else ())
     for index in groups.indexes():
         connection.execute(index)
-    run(connection, [groups.view()])
+    run(connection, [groups.view(), *backend.table_settings([*(made.name for made in groups.all), groups.groups.name])])
     empty = {"id": 1, "token": "", "version": 0, "pairing": "", "reached": None, "paired": False, "settled": False}
     connection.execute(insert(groups.state).values(**empty, generation=0, grouping="", limited=""))
 

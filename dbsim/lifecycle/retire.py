@@ -34,6 +34,7 @@ def _not_needed(connection: Connection, name: str, keep: float) -> list[catalogu
 
 
 def _drop(connection: Connection, backend: Backend, record: catalogue.IndexRecord) -> None:
+    backend.change(connection, record.name)
     backend.limit_lock_wait(connection, LOCK_WAIT)
     catalogue.generations(connection, record.name, lock=True)
     if record.generation in {other.generation for other in _not_needed(connection, record.name, keep=0.0)}:

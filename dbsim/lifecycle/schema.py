@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Connection, Engine, inspect
 
 from dbsim.engines.backend import Backend
+from dbsim.engines.execute import run
 from dbsim.engines.transactions import write
 from dbsim.errors import DbsimError, SchemaOutdated
 from dbsim.tables import catalogue, versions
@@ -15,6 +16,8 @@ from dbsim.tables.versions import BASE, VERSION_TABLE
 if TYPE_CHECKING:
     from alembic.operations import Operations  # half a second: only `operations` needs it
 
+CLOSED = [name for name in (*catalogue.metadata.tables, *versions.v0002.TABLES) if name != "dbsim_document"]
+LOCK_WAIT = "200ms"  # how long those who use dbsim's tables may queue behind a change of them
 MIGRATION = """
     import dbsim.migrate
 
@@ -55,8 +58,10 @@ def upgrade(engine: Engine, backend: Backend, to: str | None = None) -> str:
 
     def work(connection: Connection) -> str:
         backend.alone(connection)
+        backend.limit_lock_wait(connection, LOCK_WAIT)
         found = _known(version(connection))
         versions.upgrade(operations(connection), found, to or versions.current())
+        run(connection, backend.table_settings(CLOSED))
         return version(connection) or ""
 
     return write(engine, backend, work)
@@ -67,6 +72,7 @@ def downgrade(engine: Engine, backend: Backend, to: str = BASE) -> None:
 
     def work(connection: Connection) -> None:
         backend.alone(connection)
+        backend.limit_lock_wait(connection, LOCK_WAIT)
         found = _known(version(connection))
         if found == BASE:
             return

@@ -57,21 +57,18 @@ def alter_statements(backend: Backend, record: IndexRecord, after_create_table: 
     ]
 
 
-def drop_statements(backend: Backend, name: str, generations: Iterable[int]) -> list[str]:
-    """Triggers first, so that the application never writes into a table that is gone; the catalogue row last."""
-    tables = [
-        queue_name(name),
-        decisions_name(name),
-        *(signatures_name(name, generation) for generation in generations),
-    ]
+def drop_statements(backend: Backend, name: str, generations: Iterable[int], shown: Sequence[str] = ()) -> list[str]:
+    """Everything of an index; `shown` are the statements that leave it out of the view of all indexes."""
+    tables = [decisions_name(name), *(signatures_name(name, generation) for generation in generations)]
     rows = [("dbsim_quarantine", "index_name"), ("dbsim_model", "index_name"), ("dbsim_generation", "index_name")]
-    return [
-        *backend.drop_triggers(name),
+    own = [
         *drop_groups(name),
         *backend.drop_surface(name),
+        *shown,
         *(drop_table(table) for table in tables),
         *(f"DELETE FROM {table} WHERE {key} = {literal(name)}" for table, key in [*rows, ("dbsim_index", "name")]),
     ]
+    return backend.drop_everything(name, own, [drop_table(queue_name(name))])
 
 
 def drop_groups(name: str) -> list[str]:
@@ -109,4 +106,5 @@ def _insert_index(backend: Backend, record: IndexRecord) -> str:
 
 def _create_table(backend: Backend, table: Table, after_create_table: TableHook | None) -> list[str]:
     made = str(CreateTable(table, if_not_exists=True).compile(dialect=backend.dialect)).strip()
-    return [made, *(after_create_table(table) if after_create_table is not None else ())]
+    hook = after_create_table(table) if after_create_table is not None else ()
+    return [made, *backend.table_settings([table.name]), *hook]

@@ -156,6 +156,8 @@ def _problems(connection: Connection, backend: Backend, tables: IndexTables, fil
         found.append(f"{len(missing)} triggers are missing, changes go unnoticed: run `dbsim sync`")
     if missing := backend.missing_surface(connection, tables):
         found.append(f"{len(missing)} views or functions for SQL are missing ({missing[0]}, …): run `dbsim sync`")
+    for role in backend.readers_of_secrets(connection):
+        found.append(f"role {role} can read the secrets of indexes: run `REVOKE ALL ON dbsim_index FROM {role}`")
     for name, share in fill.items():
         if share > SATURATED:
             what = f"the filters of {name!r} are {share:.0%} full, scores are coarse"

@@ -16,6 +16,7 @@ from dbsim.engines.backend import Backend
 from dbsim.engines.execute import TableHook, run
 from dbsim.engines.registry import backend_for_dialect
 from dbsim.errors import InvalidOption, UnknownName
+from dbsim.lifecycle import schema
 from dbsim.lifecycle.alter import generation_for
 from dbsim.lifecycle.create import drop_in, find_source, new_record, require_free, resolved, same_exists
 from dbsim.lifecycle.statements import alter_statements, create_statements, drop_statements
@@ -38,6 +39,7 @@ def upgrade(op: Operations, to: str | None = None, since: str | None = None) -> 
     found = (since or BASE) if offline(op) else _found(op)
     if found == BASE or found < to:  # another application in this database may have been here
         versions.upgrade(op, found, to)
+        emit(op, backend_for(op).table_settings(schema.CLOSED))
 
 
 def downgrade(op: Operations, to: str = BASE, since: str | None = None) -> None:

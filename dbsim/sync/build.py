@@ -10,9 +10,10 @@ from sqlalchemy import Connection
 
 from dbsim.context import IndexContext
 from dbsim.engines.execute import run
+from dbsim.errors import DatabaseUnavailable
 from dbsim.lifecycle import decisions
 from dbsim.lifecycle import groups as stored_groups
-from dbsim.lifecycle.create import show
+from dbsim.lifecycle.create import LOCK_WAIT, show
 from dbsim.lifecycle.retire import retire
 from dbsim.progress import Progress
 from dbsim.sync import models
@@ -24,6 +25,7 @@ from dbsim.tables.group_tables import GroupTables
 from dbsim.tables.index_tables import IndexTables
 
 KEEP = 600.0  # seconds a replaced generation stays, for searches that have begun and selectables built before
+SWITCH_PATIENCE = 5.0  # seconds to wait for those who read what a switch replaces; the next run tries again
 GRACE = 5.0  # the same where nothing can keep it in step: inline indexes, which have no worker
 
 
@@ -46,7 +48,10 @@ class Build:
             if record.options.inline:  # triggers that have not seen yet that they must queue
                 self.index.backend.settle(context.engine)
             filled += self.filling(context).run()
-            switched |= self.index.write(self.switch)
+            try:
+                switched |= self.index.write(self.switch, SWITCH_PATIENCE)
+            except DatabaseUnavailable:  # somebody reads what must be replaced: the old generation is kept in step
+                break
         self.index.look()
         models.ensure(self.index.context)
         return filled, switched
@@ -61,6 +66,8 @@ class Build:
 
     def switch(self, connection: Connection) -> bool:
         """Searches go over to the generation asked for, once it is built."""
+        self.index.backend.change(connection, self.index.name)
+        self.index.backend.limit_lock_wait(connection, LOCK_WAIT)
         found = catalogue.generations(connection, self.index.name, lock=True)
         record = target(found)
         if record is None or record is found[0] or not record.ready:

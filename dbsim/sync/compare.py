@@ -102,10 +102,15 @@ class Comparison(Stage):
     def _take(self, found: Differences, part: Differences, repair: bool) -> None:
         """Add up; a repair reads the rows again under their locks, so the comparison itself needs none."""
         if repair and part:
-            part.repaired = self.write(
-                lambda c: refresh(c, self.backend, self.tables, Rehearsal(self.signer), part.keys),
-            )
+            part.repaired = self.write(lambda c: self._repair(c, part.keys))
         found.extend(part)
+
+    def _repair(self, connection: Connection, keys: list[Key]) -> int:
+        self.backend.share(connection, self.tables.record.name)
+        mine, found = self.tables.record, catalogue.generations(connection, self.tables.record.name)
+        if (mine.generation, mine.secret) not in {(record.generation, record.secret) for record in found}:
+            return 0  # dropped since the rows were compared
+        return refresh(connection, self.backend, self.tables, Rehearsal(self.signer), keys)
 
     def _draw(self, connection: Connection, size: int) -> list[Key]:
         drawn: list[Key] = []

@@ -14,6 +14,7 @@ from dbsim.sync import models
 from dbsim.sync.generations import Generations
 from dbsim.sync.presign import Rehearsal
 from dbsim.sync.refresh import refresh, rehearse
+from dbsim.tables import catalogue
 
 
 @dataclass
@@ -55,6 +56,9 @@ class Drain:
     def step(self, connection: Connection, rehearsals: dict[int, Rehearsal] | None = None) -> int:
         """Claim a batch, lock its documents, read the truth, write, all in the caller's transaction."""
         backend = self.index.backend
+        backend.share(connection, self.index.name)
+        if not catalogue.exists(connection, self.index.name):
+            return 0
         keys = backend.claim(connection, self.index.tables, backend.queue_batch)
         if keys:
             # read after the claim: a generation that appears later reads these rows itself

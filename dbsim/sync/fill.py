@@ -44,6 +44,7 @@ class Filling(Stage):
 
     def step(self, connection: Connection, signer: Rehearsal) -> int:
         """Sign and store the next rows; 0 when there are no more."""
+        self.backend.share(connection, self.tables.record.name)
         if not self._unfinished(connection, lock=True):
             return 0
         models.require(connection, self.tables, self.signer)
@@ -84,6 +85,7 @@ class Filling(Stage):
         self.progress("building indexes", len(indexes), len(indexes))
 
     def _build(self, connection: Connection, index: CreateIndex) -> None:
+        self.backend.share(connection, self.tables.record.name)
         if self._unfinished(connection, lock=True):
             connection.execute(index)
 
@@ -92,6 +94,7 @@ class Filling(Stage):
 
         Both under one lock: workers leave rows behind the last one to the filling, until they see that it is ready.
         """
+        self.backend.share(connection, self.tables.record.name)
         if not self._unfinished(connection, lock=True):
             return True
         if self.step(connection, Rehearsal(self.signer)) >= self.backend.fill_batch:

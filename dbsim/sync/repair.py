@@ -9,7 +9,7 @@ from sqlalchemy import Connection, insert, select
 from dbsim.engines.execute import run
 from dbsim.errors import StatementRejected
 from dbsim.lifecycle import decisions
-from dbsim.lifecycle.create import show
+from dbsim.lifecycle.create import LOCK_WAIT, show
 from dbsim.lifecycle.status import source_problem
 from dbsim.sync.generations import Generations
 from dbsim.tables import catalogue
@@ -90,12 +90,16 @@ class Repair:
         backend.alone(connection)
         if not backend.missing_triggers(connection, tables):  # another worker was quicker
             return
-        run(connection, backend.create_triggers(tables, connection))
         connection.execute(insert(tables.queue).values({}))
+        run(connection, backend.create_triggers(tables, connection))
 
     def restore_surface(self) -> list[str]:
         """Create missing views and functions again."""
         missing = self.index.read(lambda c: self.index.backend.missing_surface(c, self.index.tables))
         if missing:
-            self.index.write(lambda c: show(c, self.index.backend, self.index.tables))
+            self.index.write(self._show)
         return missing
+
+    def _show(self, connection: Connection) -> None:
+        self.index.backend.limit_lock_wait(connection, LOCK_WAIT)
+        show(connection, self.index.backend, self.index.tables)

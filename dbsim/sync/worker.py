@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from sqlalchemy import Connection
+from sqlalchemy.exc import SQLAlchemyError
 
+from dbsim.errors import DbsimError
 from dbsim.progress import Progress, quiet
 from dbsim.sync import models
 from dbsim.sync.build import KEEP, Build
@@ -14,6 +16,7 @@ from dbsim.sync.drain import Drain
 from dbsim.sync.generations import Generations
 from dbsim.sync.presign import Rehearsal
 from dbsim.sync.repair import Repair
+from dbsim.tables import catalogue
 
 
 @dataclass
@@ -51,7 +54,26 @@ class Worker(Generations):
         return Build(self, self.progress, self.batch, self.keep)
 
     def run(self, *, compare: bool = False) -> SyncReport:
-        """Restore triggers, fill, work off the queue; with `compare` also look at every row of the table."""
+        """Restore triggers, fill, work off the queue; with `compare` also look at every row of the table.
+
+        Again when somebody else changed what the index consists of, so that a table in use was not there any more.
+        """
+        while True:
+            before = self.read(self._layout)
+            try:
+                return self._run(compare=compare)
+            except (DbsimError, SQLAlchemyError):
+                if self.read(self._layout) == before:
+                    raise
+
+    def _layout(self, connection: Connection) -> list[tuple[int, str]]:
+        """What changes when the index gets or loses a generation or is made anew; UnknownName without the index."""
+        found = catalogue.generations(connection, self.name)
+        if not found:
+            raise catalogue.unknown(connection, self.name)
+        return [(record.generation, record.stamp) for record in found]
+
+    def _run(self, *, compare: bool) -> SyncReport:
         if not compare and self.read(self._repair.idle):
             return SyncReport(generation=self.tables.record.generation, idle=True)
         report = SyncReport()

@@ -1,22 +1,31 @@
 -- Sign the changed rows in the transaction that changes them. Runs with its owner's rights, as the queue's function,
 -- and falls back to the queue while the index or a new generation of it is being filled, while a worker holds the gate
--- (it waits for no lock), for more rows or longer texts than an application should wait for, and for anything that goes
--- wrong: it must not raise.
+-- (it waits for no lock), for more rows or longer texts than an application should wait for, for what is left when half
+-- of the time is over that the caller's statement may take, and for anything that goes wrong: it must not raise.
 CREATE OR REPLACE FUNCTION {function}() RETURNS trigger
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, {home}, pg_temp SET row_security = off AS {body}
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET row_security = off AS {body}
 DECLARE
     {changed_arrays}
-    signed boolean := false;
-    noted boolean := to_regclass({noted_literal}) IS NOT NULL; -- groups of near-duplicates are stored, see group_tables.py
+    dbsim_row record;
+    dbsim_own {signatures_view};
+    dbsim_signed boolean := false;
+    dbsim_noted boolean := to_regclass({noted_literal}) IS NOT NULL; -- groups are stored, see group_tables.py
+    dbsim_limit interval := current_setting('statement_timeout')::interval;
+    dbsim_whole interval := coalesce(current_setting('transaction_timeout', true), '0')::interval;
+    dbsim_end timestamptz;
 BEGIN
     IF to_regclass({queue_literal}) IS NULL OR to_regclass({catalogue_literal}) IS NULL THEN
         RETURN NULL;
     END IF;
-    IF (SELECT state = 'ready' AND wanted IS NULL FROM {catalogue} WHERE name = {index_literal})
+    {row_unchanged}
+    -- a view in the table's place would run its owner's functions with this function's rights
+    IF TG_LEVEL = 'STATEMENT'
+        AND (SELECT state = 'ready' AND wanted IS NULL FROM {catalogue} WHERE name = {index_literal})
+        AND (SELECT relkind IN ('r', 'p') FROM pg_class WHERE oid = to_regclass({source_literal}))
         AND pg_try_advisory_xact_lock_shared({gate}) THEN
         BEGIN
             IF TG_OP = 'TRUNCATE' THEN
-                IF noted THEN
+                IF dbsim_noted THEN
                     INSERT INTO {noted} SELECT -1, {noted_values} FROM {signatures} AS s WHERE {has_features};
                 END IF;
                 DELETE FROM {signatures};
@@ -27,36 +36,42 @@ BEGIN
             ELSIF TG_OP = 'DELETE' THEN
                 SELECT {collected} FROM (SELECT {key} FROM dbsim_old LIMIT {row_limit} + 1) AS k;
             ELSE
-                SELECT {collected} FROM (
-                    SELECT {key} FROM dbsim_old UNION SELECT {key} FROM dbsim_new LIMIT {row_limit} + 1) AS k;
+                SELECT {collected} FROM ({changed_keys} LIMIT {row_limit} + 1) AS k ({key});
             END IF;
             IF coalesce(cardinality(dbsim_key_1), 0) <= {row_limit} THEN
+                dbsim_end := statement_timestamp() + CASE WHEN dbsim_limit > '0' THEN dbsim_limit / 2 ELSE '{time_limit}' END;
+                IF dbsim_whole > '0' THEN
+                    dbsim_end := least(dbsim_end, transaction_timestamp() + dbsim_whole / 2);
+                END IF;
                 -- the table is read again: a trigger of the application may have changed the rows in the meantime
-                IF noted THEN
+                IF dbsim_noted THEN
                     INSERT INTO {noted}
                     SELECT -1, {noted_values} FROM {signatures} AS s JOIN {changed} ON {s_is_k} WHERE {has_features};
                 END IF;
                 DELETE FROM {signatures} AS s USING {changed} WHERE {s_is_k};
-                INSERT INTO {queue} ({key})
-                SELECT {k_key} FROM {source} AS dbsim_source JOIN {changed} ON {source_is_k}
-                WHERE {text_length} > {text_limit};
-                INSERT INTO {signatures} ({key}, {derived})
-                SELECT {k_key}, {signed_derived} FROM (
-                    SELECT {k_key}, {sign}({source_texts}) AS dbsim_signed
+                FOR dbsim_row IN
+                    SELECT {k_key}, ARRAY[{source_texts}] AS dbsim_texts, {text_length} AS dbsim_length
                     FROM {source} AS dbsim_source JOIN {changed} ON {source_is_k}
-                    WHERE {text_length} <= {text_limit} OFFSET 0
-                ) AS k;
-                IF noted THEN
+                LOOP
+                    IF dbsim_row.dbsim_length > {text_limit}
+                        OR clock_timestamp() + dbsim_row.dbsim_length * interval '{byte_time}' > dbsim_end THEN
+                        INSERT INTO {queue} ({key}) VALUES ({row_key});
+                    ELSE
+                        dbsim_own := {sign}({row_texts});
+                        INSERT INTO {signatures} ({key}, {derived}) VALUES ({row_key}, {own_derived});
+                    END IF;
+                END LOOP;
+                IF dbsim_noted THEN
                     INSERT INTO {noted}
                     SELECT 1, {noted_values} FROM {signatures} AS s JOIN {changed} ON {s_is_k} WHERE {has_features};
                 END IF;
-                signed := true;
+                dbsim_signed := true;
             END IF;
         EXCEPTION WHEN OTHERS THEN
-            signed := false;
+            dbsim_signed := false;
         END;
     END IF;
-    IF NOT signed THEN
+    IF NOT dbsim_signed THEN
         {queue_changes}
     END IF;
     RETURN NULL;

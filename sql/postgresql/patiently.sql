@@ -1,5 +1,6 @@
--- Do what needs a lock on the application's table: wait for it only briefly, because the application's writes queue
--- up behind the request; when it is not granted let them pass and ask again.
+-- Do what needs a lock on the application's tables: own objects first, then all those locks within one short time,
+-- because the application's statements queue up behind the request; when they are not granted give everything back,
+-- let the application pass and ask again. Nothing is waited for while a lock on the application's table is held.
 DECLARE
     home text := (
         SELECT quote_ident(n.nspname) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -7,11 +8,24 @@ DECLARE
     home_in_literal text := replace(home, '''', '''''');
     before text := current_setting('lock_timeout');
     deadline timestamptz := clock_timestamp() + interval '{patience}';
+    started timestamptz;
+    source regclass;
     relation text;
+    together boolean;
+    virtual boolean := false;
+    is_source boolean;
 BEGIN
     LOOP
         BEGIN
+            started := clock_timestamp();
             PERFORM set_config('lock_timeout', '{wait}', true);
+            {own}
+            FOR relation IN {relations} LOOP
+                PERFORM set_config('lock_timeout', greatest(
+                    1, {wait} - extract(milliseconds FROM clock_timestamp() - started))::integer::text, true);
+                EXECUTE 'LOCK TABLE ONLY ' || relation || ' IN {mode} MODE';
+            END LOOP;
+            PERFORM set_config('lock_timeout', '1', true);
             {work}
             PERFORM set_config('lock_timeout', before, true);
             EXIT;

@@ -1,18 +1,29 @@
 -- Part of the trigger functions: the primary keys of the changed rows, or of the whole table, into the queue.
--- The key's names and types are those of the queue when the function was made; a join to read them costs some microseconds a write.
+-- The key's names and types are those of the queue when the function was made; a join to read them costs some
+-- microseconds a write. Without its key or, when rows are compared, its columns the whole table is asked for.
 IF TG_OP = 'TRUNCATE' OR (
     SELECT count(*) FROM pg_attribute
-    WHERE attrelid = TG_RELID AND (attname, atttypid, atttypmod) IN ({key_types})
+    WHERE attrelid = TG_RELID AND attname IN ({key_names}) AND (attname, atttypid, atttypmod) IN ({key_types})
 ) < {key_count} THEN
     INSERT INTO {queue} DEFAULT VALUES;
+ELSIF TG_LEVEL = 'ROW' THEN
+    IF TG_OP <> 'DELETE' THEN
+        INSERT INTO {queue} ({key}) VALUES ({new_key});
+    END IF;
+    IF TG_OP = 'DELETE' OR TG_OP = 'UPDATE' AND ({new_key_text}) IS DISTINCT FROM ({old_key_text}) THEN
+        INSERT INTO {queue} ({key}) VALUES ({old_key});
+    END IF;
 ELSIF TG_OP = 'INSERT' THEN
     INSERT INTO {queue} ({key}) SELECT {key} FROM dbsim_new;
 ELSIF TG_OP = 'DELETE' THEN
     INSERT INTO {queue} ({key}) SELECT {key} FROM dbsim_old;
-ELSE
+ELSIF (SELECT count(*) FROM pg_attribute WHERE attrelid = TG_RELID AND attname IN ({column_names})) < {column_count} THEN
     INSERT INTO {queue} ({key}) SELECT {key} FROM dbsim_old UNION SELECT {key} FROM dbsim_new;
+ELSE
+    INSERT INTO {queue} ({key}) {changed_keys};
 END IF;
--- NOTIFY makes commits wait for each other, so it is sent only while a worker sleeps.
-IF (SELECT listening FROM {catalogue} WHERE name = {index_literal}) THEN
+-- A worker that sleeps holds this lock. NOTIFY makes commits wait for each other and cannot be prepared for a commit in
+-- two phases: it is sent only while one sleeps, and none does on a server that allows such commits.
+IF (CASE WHEN pg_try_advisory_lock_shared({wake}) THEN NOT pg_advisory_unlock_shared({wake}) ELSE true END) THEN
     PERFORM pg_notify({channel_literal}, '');
 END IF;

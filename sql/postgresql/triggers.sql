@@ -1,12 +1,21 @@
-{function}
-{revoke}
--- a write aimed at a partition does not fire the parent's triggers, so each partition has its own
-FOR relation IN
-    SELECT {source}::regclass::text
-    UNION
-    SELECT c.oid::regclass::text FROM pg_partition_tree({source}::regclass) t JOIN pg_class c ON c.oid = t.relid
-    WHERE c.relkind IN ('r', 'p')
-    ORDER BY 1
+-- A write aimed at a partition does not fire the parent's triggers, so each partition has its own. Triggers for each
+-- row are copied to the partitions by the server; an UPDATE that moves a row to another partition does not fire them.
+FOR relation, is_source, together IN
+    SELECT c.oid::regclass::text, c.oid = {source}, {inline} OR c.relkind = 'p' OR c.relispartition FROM ({tree}) AS t (relid)
+    JOIN pg_class c ON c.oid = t.relid ORDER BY 1
 LOOP
     {triggers}
+    IF together THEN
+        {update_together}
+    ELSE
+        {update_row}
+    END IF;
+    {enable}
+    IF is_source THEN
+        {replica}
+    END IF;
+END LOOP;
+-- what was a partition, or bore the table's name, before
+FOR relation IN {strays} LOOP
+    {drop_strays}
 END LOOP;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import time
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -40,22 +41,30 @@ from dbsim.engines.execute import ask
 from dbsim.engines.pause import pause
 from dbsim.engines.postgresql import drivers, install
 from dbsim.engines.postgresql.binary_copy import binary_rows, copied_signatures
-from dbsim.engines.postgresql.triggers import channel, create_triggers, drop_triggers, events, parts
+from dbsim.engines.postgresql.triggers import (
+    channel,
+    create_triggers,
+    drop_everything,
+    drop_triggers,
+    events,
+    parts,
+    wake,
+)
 from dbsim.engines.signature_rows import signature_pages
 from dbsim.errors import DatabaseUnavailable, DbsimError, InvalidOption, StatementRejected
 from dbsim.hashing.bloom import ROUNDING
 from dbsim.hashing.records.levels import CUTS, EQUAL
 from dbsim.hashing.signer import Signatures
 from dbsim.resources import sql
-from dbsim.tables import catalogue
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.key_forms import postgresql_forms
-from dbsim.tables.names import literal, quote
+from dbsim.tables.names import identifier, literal, quote
 from dbsim.tables.source import Key, Source, Unindexable
 from dbsim.tables.types import PostgreSQLBits
 
 BPCHAROID, TEXTOID = 1042, 25  # char(n), text
 STRIPES = 64  # locks per index: documents share them, so that a batch never fills the server's lock table
+POLL_SECONDS = 0.5  # where a sleeping worker cannot be notified
 RAW = {"no_parameters": True}  # a percent sign in a name is not a placeholder
 # A search allocates some 0.7 MB in the server (27 kB an index scan). In many a connection glibc gives them back to the
 # system after every search and fetches them again, 50 page faults and 0.1 ms each time; one larger piece of memory,
@@ -85,6 +94,8 @@ class PostgreSQL(install.PostgreSQLInstall):
     errors: tuple[type[Exception], ...] = drivers.ERRORS
     errors_abort = True
     writers_wait = False
+    refuse_writes = "SET default_transaction_read_only = on"
+    searches_in_sql = True
     rebuilds_tables = False
 
     # ── the host's table ──
@@ -146,26 +157,35 @@ class PostgreSQL(install.PostgreSQLInstall):
         return sorted({source, *found})
 
     def create_triggers(self, tables: IndexTables, connection: Connection | None = None) -> list[str]:
+        patient = connection is None  # otherwise the whole transaction is tried again, and holds no lock meanwhile
         if not tables.record.options.inline:
-            return create_triggers(tables)
+            return create_triggers(tables, patient=patient)
         assert connection is not None
-        return create_triggers(tables, install.inline_function(self.surface(connection, tables), parts(tables)))
+        function = install.inline_function(self.surface(connection, tables), parts(tables))
+        return create_triggers(tables, function, patient=patient)
 
     def drop_triggers(self, name: str) -> list[str]:
         return drop_triggers(name)
 
+    def drop_everything(self, name: str, own: Sequence[str], written: Sequence[str]) -> list[str]:
+        return drop_everything(name, own, written)
+
     def missing_triggers(self, connection: Connection, tables: IndexTables) -> list[str]:
-        rows = ask(
-            connection,
-            "SELECT format('%I.%I', n.nspname, c.relname), t.tgname FROM pg_trigger t "
-            "JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_namespace n ON n.oid = c.relnamespace "
-            "WHERE t.tgenabled IN ('O', 'A') AND t.tgname = ANY (CAST(:triggers AS text[]))",
-            triggers=list(events(tables.record.name)),
-        )
-        there = {tuple(row) for row in rows}
-        relations = self._plain_names(connection, self._relations(connection, tables))
         wanted = events(tables.record.name)
-        return [trigger for relation in relations for trigger in wanted if (relation, trigger) not in there]
+        found = ask(
+            connection,
+            "SELECT format('%I.%I', n.nspname, c.relname), t.tgname, CAST(t.tgenabled AS text) FROM pg_trigger t "
+            "JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_namespace n ON n.oid = c.relnamespace "
+            "WHERE t.tgname = ANY (CAST(:triggers AS text[])) AND t.tgfoid = to_regprocedure(CAST(:function AS text))",
+            triggers=list(wanted),
+            function=f"{quote(self._home(connection), identifier('dbsim', tables.record.name, 'changed'))}()",
+        )
+        rows: list[tuple[Any, ...]] = [tuple(row) for row in found]
+        there = {(row[0], row[1]) for row in rows if row[2] in wanted[row[1]]}
+        relations = self._plain_names(connection, self._relations(connection, tables))
+        strays = {str(row[0]) for row in rows} - set(relations) if relations else set()  # of a table once here
+        missing = [trigger for relation in relations for trigger in wanted if (relation, trigger) not in there]
+        return [*missing, *sorted(f"{relation} no longer belongs to the table" for relation in strays)]
 
     def _plain_names(self, connection: Connection, relations: list[str]) -> list[str]:
         return sorted(
@@ -214,30 +234,45 @@ class PostgreSQL(install.PostgreSQLInstall):
         return " AND ".join(f"{quote(name)} IS NULL" for name in tables.key_names)
 
     def wait(self, engine: Engine, tables: IndexTables, seconds: float) -> None:
-        """LISTEN, then say so, then look at the queue once more: what is written after that look notifies."""
-        with self.open(engine) as connection:  # serializable statements could make the application's fail
+        """LISTEN, then say so, then look at the queue once more: what is written after that look notifies.
+
+        Where transactions may be prepared for a commit in two phases nobody says so, because those cannot notify.
+        """
+        lock = wake(tables.record.name)
+        with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
             raw = drivers.own_psycopg(connection)
             if raw is None or drivers.pooled(raw):
                 connection.close()
                 pause(min(drivers.POLL_SECONDS, seconds))
                 return
-            self._set_listening(connection, tables, True)
+            allowed = connection.exec_driver_sql("SELECT current_setting('max_prepared_transactions')").scalar_one()
+            if allowed != "0" or not self._announce(connection, tables, lock):
+                self._poll(connection, tables, seconds)
+                return
             try:
-                queue = quote(tables.queue.name)
-                pending = connection.exec_driver_sql(f"SELECT 1 FROM {queue} LIMIT 1", execution_options=RAW).first()
-                connection.rollback()
-                if pending is None:
+                if not self._pending(connection, tables):
                     for _ in raw.notifies(timeout=seconds, stop_after=1):
                         break
             finally:
-                connection.rollback()
-                self._set_listening(connection, tables, False)
+                self._run(connection, "UNLISTEN *")
+                self._run(connection, f"SELECT pg_advisory_unlock({lock})")
 
-    def _set_listening(self, connection: Connection, tables: IndexTables, listening: bool) -> None:
-        self.begin(connection)
-        self._run(connection, f"LISTEN {quote(channel(tables.record.name))}" if listening else "UNLISTEN *")
-        catalogue.set_listening(connection, tables.record.name, listening)
-        connection.commit()
+    def _announce(self, connection: Connection, tables: IndexTables, lock: int) -> bool:
+        """Whether triggers notify from now on; another worker that sleeps may be the one to be woken."""
+        self._run(connection, f"LISTEN {quote(channel(tables.record.name))}")
+        taken = connection.exec_driver_sql(f"SELECT pg_try_advisory_lock({lock})").scalar_one()
+        if not taken:
+            self._run(connection, "UNLISTEN *")
+        return bool(taken)
+
+    def _poll(self, connection: Connection, tables: IndexTables, seconds: float) -> None:
+        deadline = time.monotonic() + seconds
+        while not self._pending(connection, tables) and (left := deadline - time.monotonic()) > 0:
+            time.sleep(min(POLL_SECONDS, left))
+
+    def _pending(self, connection: Connection, tables: IndexTables) -> bool:
+        statement = f"SELECT EXISTS (SELECT FROM {quote(tables.queue.name)})"
+        return bool(connection.exec_driver_sql(statement, execution_options=RAW).scalar_one())
 
     # ── transactions ──
     def open(self, engine: Engine) -> Connection:
@@ -279,6 +314,16 @@ class PostgreSQL(install.PostgreSQLInstall):
     def limit_lock_wait(self, connection: Connection, wait: str) -> None:
         self._run(connection, f"SET LOCAL lock_timeout = {literal(wait)}")
 
+    def share(self, connection: Connection, name: str) -> None:
+        self._hold(connection, name, "pg_advisory_xact_lock_shared")
+
+    def change(self, connection: Connection, name: str) -> None:
+        self._hold(connection, name, "pg_advisory_xact_lock")
+
+    def _hold(self, connection: Connection, name: str, function: str) -> None:
+        """The lock after the last stripe."""
+        ask(connection, f"SELECT {function}(CAST(:space AS int), {STRIPES})", space=self._space(connection, name))
+
     def lock_keys(self, connection: Connection, tables: IndexTables, keys: Iterable[Key]) -> None:
         install.close_gate(connection, tables.record.name)
         self._lock_stripes(connection, tables, sorted({zlib.crc32(repr(key).encode()) % STRIPES for key in keys}))
@@ -288,11 +333,10 @@ class PostgreSQL(install.PostgreSQLInstall):
         self._lock_stripes(connection, tables, list(range(STRIPES)))
 
     def _lock_stripes(self, connection: Connection, tables: IndexTables, stripes: list[int]) -> None:
-        space = zlib.crc32(f"dbsim {self._home(connection)} {tables.record.name}".encode()) - 2**31
         ask(
             connection,
             "SELECT pg_advisory_xact_lock(CAST(:space AS int), stripe) FROM unnest(CAST(:stripes AS int[])) AS stripe",
-            space=space,
+            space=self._space(connection, tables.record.name),
             stripes=stripes,
         )
 
@@ -312,6 +356,10 @@ class PostgreSQL(install.PostgreSQLInstall):
             "SELECT pg_advisory_xact_lock(number) FROM unnest(CAST(:numbers AS bigint[])) AS number",
             numbers=numbers,
         )
+
+    def _space(self, connection: Connection, name: str) -> int:
+        """Of the advisory locks of an index."""
+        return zlib.crc32(f"dbsim {self._home(connection)} {name}".encode()) - 2**31
 
     def transient(self, error: BaseException) -> bool:
         state = drivers.state(error)

@@ -20,25 +20,29 @@ from dbsim.engines.postgresql.views import (
     drop_functions,
     drop_shared,
     drop_statements,
+    revoke_owned,
     shared_functions,
     shared_statements,
     source_text,
     why_not_in_sql,
 )
-from dbsim.engines.views import STATUS, union
-from dbsim.errors import DatabaseUnavailable, InvalidOption
+from dbsim.engines.views import BUCKETS, PAIRS, STATUS, union
+from dbsim.errors import DatabaseUnavailable, InvalidOption, StatementRejected
 from dbsim.hashing.signer import Signatures
 from dbsim.resources import filled, sql
+from dbsim.tables.decision_tables import decisions_name
 from dbsim.tables.group_tables import GroupTables
 from dbsim.tables.index_tables import IndexTables
-from dbsim.tables.names import literal, quote
+from dbsim.tables.names import dollar_quoted, literal, quote
 from dbsim.tables.source import Source
 from dbsim.tables.word_columns import word_columns, word_values
 
 # CREATE OR REPLACE of the same function or view in two transactions fails in one of them
 ONE_AT_A_TIME = "SELECT pg_advisory_xact_lock(hashtext('dbsim surface'))"
-ROW_LIMIT = 10_000  # rows of one statement that are signed inline: an application waits some ten seconds for them
+ROW_LIMIT = 10_000  # rows of one statement that are signed inline
 TEXT_LIMIT = 1_000_000  # bytes of a row's text that is signed inline: about a second
+TIME_LIMIT = "10s"  # of a statement without statement_timeout; otherwise half of that
+BYTE_TIME = "3 microseconds"  # to sign a byte of text, on a slow day
 PATIENCE = 60.0  # seconds to wait for transactions that are writing
 POLL = 0.01
 
@@ -50,6 +54,12 @@ class PostgreSQLInstall:
     level: Callable[..., Any]
     probability: Callable[..., Any]
     _home: Callable[[Connection], str]
+
+    def table_settings(self, names: Sequence[str]) -> list[str]:
+        return [settings_statement(names)]
+
+    def readers_of_secrets(self, connection: Connection) -> list[str]:
+        return list(ask(connection, sql("postgresql", "readers_of_secrets")).scalars())
 
     def stored_table(self, tables: IndexTables) -> Table:
         table = tables.signatures.to_metadata(MetaData())
@@ -83,16 +93,25 @@ class PostgreSQLInstall:
     def missing_surface(self, connection: Connection, tables: IndexTables) -> list[str]:
         return missing_objects(connection, self.surface(connection, tables))
 
-    def show_status(self, connection: Connection, indexes: Sequence[IndexTables]) -> None:
-        parts = [self.surface(connection, tables).status_part(list(events(tables.record.name))) for tables in indexes]
-        create_status(connection, parts)
+    def status_statements(self, connection: Connection, indexes: Sequence[IndexTables]) -> list[str]:
+        """After the last index is dropped, so are the shared functions."""
+        if not indexes:
+            return drop_functions()
+        surfaces = [self.surface(connection, tables) for tables in indexes]
+        parts = [one.status_part(list(events(one.tables.record.name))) for one in surfaces]
+        view = f"{surfaces[0].home}.{STATUS}"
+        return pinned([f"CREATE OR REPLACE VIEW {view} WITH (security_barrier) AS\n{union(parts)}"])
 
     def settle(self, engine: Engine) -> None:
         wait_for_writers(engine)
 
     def surface(self, connection: Connection, tables: IndexTables) -> PostgreSQLSurface:
+        types = ask(connection, sql("postgresql", "key_types"), table=quote(tables.signatures.name))
+        named = {row.name: row.type for row in types}
+        plain = {name: type_.split(" COLLATE ")[0] for name, type_ in tables.record.primary_key}
+        types_of_key = tuple(named.get(name, type_) for name, type_ in plain.items())
         home = quote(self._home(connection))
-        return PostgreSQLSurface(tables, home, self, learned_of(connection, tables))
+        return PostgreSQLSurface(tables, home, self, types_of_key, learned_of(connection, tables))
 
 
 def encoding(connection: Connection) -> str:
@@ -101,13 +120,66 @@ def encoding(connection: Connection) -> str:
 
 def create_objects(connection: Connection, surface: PostgreSQLSurface) -> None:
     """The views, and the functions where the server can sign."""
-    run(connection, [ONE_AT_A_TIME])
-    run(connection, shared_statements(surface.home))
-    run(connection, [f"REVOKE ALL ON FUNCTION {surface.home}.{name} FROM PUBLIC" for name in shared_functions()])
-    run(connection, surface.view_statements())
-    if why_not_in_sql(surface.tables, encoding(connection)) is None:
+    run(connection, [ONE_AT_A_TIME, settings_statement(own_tables(surface.tables))])
+    shown = [f"{surface.home}.{quote(surface.surface.name(name))}" for name in (PAIRS, BUCKETS)]
+    fresh = [view for view in shown if ask(connection, "SELECT to_regclass(:name)", name=view).scalar() is None]
+    signs = why_not_in_sql(surface.tables, encoding(connection)) is None
+    if signs:
         constants.fill(connection, surface.tables.record)
-        run(connection, surface.function_statements())
+    statements = [*shared_statements(surface.home), *surface.view_statements()]
+    statements += surface.function_statements() if signs else []
+    own = [*shared_functions(), *(surface.surface.name(name) for name in FUNCTIONS)]
+    statements.append(revoke_owned(own, surface.home))
+    statements += [_closed(view) for view in (*fresh, surface.names["signatures_view"])]
+    run(connection, pinned([*statements, *([surface.regrant_statement()] if signs else [])]))
+    _require_own(connection)
+
+
+def _closed(view: str) -> str:
+    """Taken from everybody whom default privileges have given it."""
+    names = {"name": literal(view)}
+    return f"DO {dollar_quoted(filled(sql('postgresql', 'closed'), names))}"
+
+
+def settings_statement(names: Sequence[str]) -> str:
+    listed = ", ".join(literal(quote(name)) for name in names)
+    return f"DO {dollar_quoted(filled(sql('postgresql', 'table_settings'), {'names': listed}))}"
+
+
+def own_tables(tables: IndexTables) -> list[str]:
+    groups = GroupTables(tables)
+    return [
+        tables.signatures.name,
+        tables.queue.name,
+        decisions_name(tables.record.name),
+        *(t.name for t in groups.all),
+    ]
+
+
+def _nameless(connection: Connection, tables: IndexTables) -> list[str]:
+    """Tables that a publication of all tables would keep from being changed."""
+    found = ask(
+        connection,
+        "SELECT c.relname FROM pg_class c WHERE c.oid = ANY (SELECT to_regclass(quote_ident(name)) FROM "
+        "unnest(CAST(:names AS text[])) AS name) AND c.relreplident = 'd' AND NOT EXISTS "
+        "(SELECT FROM pg_index i WHERE i.indrelid = c.oid AND i.indisprimary)",
+        names=own_tables(tables),
+    )
+    return [f"replica identity of {name}" for name in found.scalars()]
+
+
+def pinned(statements: Sequence[str]) -> list[str]:
+    """Run so that names mean what they mean in pg_catalog: what a view is made of is looked up when it is made."""
+    before = "SELECT set_config('dbsim.search_path', current_setting('search_path'), true)"
+    after = "SELECT set_config('search_path', current_setting('dbsim.search_path'), true)"
+    return [before, "SET LOCAL search_path = pg_catalog, pg_temp", *statements, after]
+
+
+def _require_own(connection: Connection) -> None:
+    """A function that another role had made under one of these names is still that role's, who could change it."""
+    foreign = ask(connection, sql("postgresql", "foreign_functions")).first()
+    if foreign is not None:
+        raise StatementRejected(f"function {foreign.name} belongs to role {foreign.owner}: drop it, then try again")
 
 
 def missing_objects(connection: Connection, surface: PostgreSQLSurface) -> list[str]:
@@ -121,7 +193,7 @@ def missing_objects(connection: Connection, surface: PostgreSQLSurface) -> list[
             home=surface.home,
         ).scalars()
     )
-    gone = [name for name in wanted_views if name not in there]
+    gone = [name for name in wanted_views if name not in there] + _nameless(connection, surface.tables)
     if why_not_in_sql(surface.tables, encoding(connection)) is not None:
         return gone
     wanted = [*(surface.surface.name(name) for name in FUNCTIONS), *shared_functions()]
@@ -140,18 +212,11 @@ def missing_objects(connection: Connection, surface: PostgreSQLSurface) -> list[
     return gone
 
 
-def create_status(connection: Connection, parts: Sequence[str]) -> None:
-    """After the last index is dropped, so are the shared functions."""
-    shown = [f"CREATE OR REPLACE VIEW {STATUS} WITH (security_barrier) AS\n{union(parts)}"]
-    run(connection, shown if parts else drop_functions())
-
-
 def inline_function(surface: PostgreSQLSurface, names: dict[str, Any]) -> str:
     """The trigger function that signs; `names` are those of the queue's function, which it falls back to."""
     tables = surface.tables
     key = surface.surface.key
     arrays = [f"dbsim_key_{number}" for number in range(1, len(key) + 1)]
-    types = [type_.split(" COLLATE ")[0] for _, type_ in tables.record.primary_key]
     derived = [quote(column.name) for column in list(tables.signatures.columns)[len(key) :]]
     texts = [source_text(field, "dbsim_source") for field in tables.record.options.fields]
     noted = f"{surface.home}.{quote(GroupTables(tables).changes.name)}"
@@ -166,19 +231,25 @@ def inline_function(surface: PostgreSQLSurface, names: dict[str, Any]) -> str:
         "quarantine": f"{surface.home}.dbsim_quarantine",
         "gate": gate(tables.record.name),
         "source": surface.source,
+        "source_literal": literal(surface.source),
+        "signatures_view": surface.names["signatures_view"],
         "sign": surface.function("sign"),
         "source_texts": ", ".join(texts),
         "text_length": " + ".join(f"octet_length({text})" for text in texts),
         "text_limit": TEXT_LIMIT,
         "row_limit": ROW_LIMIT,
+        "time_limit": TIME_LIMIT,
+        "byte_time": BYTE_TIME,
+        "row_key": surface.surface.key_of("dbsim_row"),
+        "row_texts": ", ".join(f"dbsim_row.dbsim_texts[{number}]" for number in range(1, len(texts) + 1)),
         "k_key": surface.surface.key_of("k"),
-        "changed_arrays": " ".join(f"{array} {type_}[];" for array, type_ in zip(arrays, types, strict=True)),
+        "changed_arrays": " ".join(f"{a} {type_}[];" for a, type_ in zip(arrays, surface.key_types, strict=True)),
         "collected": ", ".join(f"array_agg(k.{name})" for name in key) + f" INTO {', '.join(arrays)}",
         "changed": f"unnest({', '.join(arrays)}) AS k ({', '.join(key)})",
         "s_is_k": " AND ".join(f"s.{name} = k.{name}" for name in key),
         "source_is_k": " AND ".join(f"dbsim_source.{name} = k.{name}" for name in key),
         "derived": ", ".join(derived),
-        "signed_derived": ", ".join(f"(k.dbsim_signed).{name}" for name in derived),
+        "own_derived": ", ".join(f"dbsim_own.{name}" for name in derived),
     }
     return filled(sql("postgresql", "inline_function"), {**names, **own})
 

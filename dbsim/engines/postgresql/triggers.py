@@ -2,33 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from dbsim.resources import filled, sql
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.names import dollar_quoted, dollar_tag, identifier, literal, quote
 
-LOCK = "500ms"  # how long CREATE TRIGGER may queue in front of the application's writes
+WAIT = 200  # milliseconds that a request for the table's lock may queue in front of the application's statements
 PATIENCE = "60s"  # how long it is tried again
 PLACE = "\1"  # stands around names that only the server knows: no identifier contains it
 HOME, HOME_IN_LITERAL, RELATION = (f"{PLACE}{name}{PLACE}" for name in ("home", "home_in_literal", "relation"))
+STATEMENT = {  # event → what it listens to; statement level, so that a bulk write pays once
+    "insert": "INSERT ON {} REFERENCING NEW TABLE AS dbsim_new FOR EACH STATEMENT",
+    "delete": "DELETE ON {} REFERENCING OLD TABLE AS dbsim_old FOR EACH STATEMENT",
+    "truncate": "TRUNCATE ON {} FOR EACH STATEMENT",
+}
+UPDATE_TOGETHER = "UPDATE ON {} REFERENCING OLD TABLE AS dbsim_old NEW TABLE AS dbsim_new FOR EACH STATEMENT"
+# without copies of all rows, most of which are written again with the same text: a third of the cost
+UPDATE_ROW = "UPDATE ON {} FOR EACH ROW"
+REPLICA = "INSERT OR UPDATE OR DELETE ON {} FOR EACH ROW"  # all that the apply worker of a subscription fires
+ENABLED = {"truncate": "ENABLE ALWAYS", "replica": "ENABLE REPLICA"}
 
 
 def events(name: str) -> dict[str, str]:
-    """Trigger name → what it listens to; statement level, so that a bulk write pays once."""
-    found = {
-        "insert": "INSERT ON {} REFERENCING NEW TABLE AS dbsim_new",
-        "update": "UPDATE ON {} REFERENCING OLD TABLE AS dbsim_old NEW TABLE AS dbsim_new",
-        "delete": "DELETE ON {} REFERENCING OLD TABLE AS dbsim_old",
-        "truncate": "TRUNCATE ON {}",
-    }
-    return {identifier("dbsim", name, event): text for event, text in found.items()}
+    """Trigger name → how it is switched on in pg_trigger; a partition has all of them but the last by itself."""
+    letters = {"insert": "OA", "update": "OA", "delete": "OA", "truncate": "A", "replica": "RA"}
+    return {identifier("dbsim", name, event): enabled for event, enabled in letters.items()}
 
 
 def channel(name: str) -> str:
     """Where the trigger notifies a sleeping worker."""
     return identifier("dbsim", name)
+
+
+def wake(name: str) -> int:
+    """The advisory lock that a sleeping worker holds."""
+    return int.from_bytes(hashlib.sha256(f"dbsim wake {name}".encode()).digest()[:8], signed=True)
 
 
 def parts(tables: IndexTables) -> dict[str, Any]:
@@ -42,39 +53,117 @@ def parts(tables: IndexTables) -> dict[str, Any]:
         "catalogue_literal": literal(f"{HOME_IN_LITERAL}.dbsim_index"),
         "index_literal": literal(name),
         "channel_literal": literal(channel(name)),
-        "key": ", ".join(quote(column) for column in key),
+        "wake": wake(name),
+        **_columns(tables),
         "key_types": _key_types(queue, key),
-        "key_count": str(len(key)),
     }
     found["queue_changes"] = filled(sql("postgresql", "queue_changes"), found)
+    found["row_unchanged"] = filled(sql("postgresql", "row_unchanged"), found)
     return found | {"body": dollar_tag([*map(str, found.values()), *tables.record.options.columns])}
 
 
-def create_triggers(tables: IndexTables, function: str | None = None) -> list[str]:
-    """One block that tries until it gets the lock on the table; `function` is the statement that makes another one."""
-    options, name = tables.record.options, tables.record.name
-    triggers = [
-        statement
-        for trigger, event in events(name).items()
-        for statement in (
-            f"CREATE OR REPLACE TRIGGER {quote(trigger)} AFTER {event.format(RELATION)} "
-            f"FOR EACH STATEMENT EXECUTE FUNCTION {_function(name)}()",
-            f"ALTER TABLE {RELATION} ENABLE TRIGGER {quote(trigger)}",
-        )
-    ]
-    pieces = {
-        "function": _execute(function or filled(sql("postgresql", "queue_function"), parts(tables))),
-        "revoke": _execute(f"REVOKE ALL ON FUNCTION {_function(name)}() FROM PUBLIC"),
-        "source": literal(quote(options.schema, options.table)),
-        "triggers": "\n    ".join(map(_execute, triggers)),
+def _columns(tables: IndexTables) -> dict[str, str]:
+    """Names and comparisons of the key and of the indexed columns, which are compared as the texts that are signed."""
+    key = tables.key_names
+    read = list(dict.fromkeys((*key, *tables.record.options.columns)))
+    rows = {"new": "NEW", "old": "OLD", "n": "dbsim_n", "o": "dbsim_o"}
+    keys = {one: ", ".join(f"{row}.{quote(name)}" for name in key) for one, row in rows.items()}
+    texts = {one: ", ".join(f'{row}.{quote(name)}::text COLLATE "C"' for name in read) for one, row in rows.items()}
+    key_texts = {one: ", ".join(f'{rows[one]}.{quote(name)}::text COLLATE "C"' for name in key) for one in rows}
+    same_key = " AND ".join(f"dbsim_n.{quote(name)} = dbsim_o.{quote(name)}" for name in key)
+    virtual = f"{PLACE}virtual::text{PLACE}"
+    first = quote(key[0])
+    changed_keys = (
+        f"SELECT {keys['n']} FROM dbsim_new AS dbsim_n LEFT JOIN dbsim_old AS dbsim_o ON {same_key} "
+        f"WHERE {virtual} OR dbsim_o.{first} IS NULL OR ({texts['n']}) IS DISTINCT FROM ({texts['o']}) "
+        f"UNION ALL SELECT {keys['o']} FROM dbsim_old AS dbsim_o LEFT JOIN dbsim_new AS dbsim_n ON {same_key} "
+        f"WHERE dbsim_n.{first} IS NULL"
+    )
+    return {
+        "key": ", ".join(quote(name) for name in key),
+        "key_names": ", ".join(literal(name) for name in key),
+        "key_count": str(len(key)),
+        "column_names": ", ".join(literal(name) for name in read),
+        "column_count": str(len(read)),
+        "new_key": keys["new"],
+        "old_key": keys["old"],
+        "new_key_text": key_texts["new"],
+        "old_key_text": key_texts["old"],
+        "row_changed": f"{virtual} OR ({texts['new']}) IS DISTINCT FROM ({texts['old']})",
+        "changed_keys": changed_keys,
     }
-    return [_patiently(filled(sql("postgresql", "triggers"), pieces))]
+
+
+def create_triggers(tables: IndexTables, function: str | None = None, *, patient: bool = True) -> list[str]:
+    """One block that tries until it gets the lock on the table; `function` is the statement that makes another one.
+
+    Not `patient`: only once, when the caller tries the whole transaction again.
+    """
+    options, name = tables.record.options, tables.record.name
+    table = literal(quote(options.schema, options.table))
+    own = [
+        f"source := {table}::regclass;",
+        _virtual(options.columns),
+        _execute(function or filled(sql("postgresql", "queue_function"), parts(tables))),
+        _execute(f"REVOKE ALL ON FUNCTION {_function(name)}() FROM PUBLIC"),
+    ]
+    tree = "SELECT source UNION SELECT t.relid FROM pg_partition_tree(source) t"
+    pieces = {
+        "source": "source",
+        "tree": f"SELECT t.relid FROM ({tree}) AS t (relid) JOIN pg_class k ON k.oid = t.relid "
+        "WHERE k.relkind IN ('r', 'p')",
+        "inline": str(options.inline).lower(),
+        "triggers": _lines(_create(name, event, listens) for event, listens in STATEMENT.items()),
+        "update_together": _create(name, "update", UPDATE_TOGETHER),
+        "update_row": _create(name, "update", UPDATE_ROW),
+        "enable": _lines(_enable(name, event) for event in (*STATEMENT, "update")),
+        "replica": _lines([_create(name, "replica", REPLICA), _enable(name, "replica")]),
+        "strays": _bearers(name, f"AND t.tgrelid NOT IN (SELECT x.relid FROM ({tree}) AS x (relid))"),
+        "drop_strays": _lines(_execute(f"DROP TRIGGER IF EXISTS {quote(one)} ON {RELATION}") for one in events(name)),
+    }
+    relations = f"SELECT x.relid::regclass::text FROM ({pieces['tree']}) AS x (relid) ORDER BY 1"
+    work = filled(sql("postgresql", "triggers"), pieces)
+    return [_patiently(_lines(own), relations, "SHARE ROW EXCLUSIVE", work, PATIENCE if patient else "0s")]
+
+
+def drop_everything(name: str, own: Iterable[str], written: Iterable[str]) -> list[str]:
+    """Of an index: `own` objects first, then the triggers, then at once what the triggers have `written` to."""
+    drop = f"IF home IS NOT NULL THEN\n    {_execute(f'DROP FUNCTION IF EXISTS {_function(name)}() CASCADE')}\nEND IF;"
+    work = _lines([drop, *map(_execute, written)])
+    return [_patiently(_lines(map(_execute, own)), _bearers(name), "ACCESS EXCLUSIVE", work, PATIENCE)]
 
 
 def drop_triggers(name: str) -> list[str]:
     """The function, and with it the triggers that call it."""
-    drop = _execute(f"DROP FUNCTION IF EXISTS {_function(name)}() CASCADE")
-    return [_patiently(f"IF home IS NOT NULL THEN\n    {drop}\nEND IF;")]
+    return drop_everything(name, (), ())
+
+
+def _bearers(name: str, condition: str = "") -> str:
+    """The tables that have triggers of this index."""
+    function = f"home || {literal('.' + quote(identifier('dbsim', name, 'changed')) + '()')}"
+    return (
+        f"SELECT DISTINCT t.tgrelid::regclass::text FROM pg_trigger t WHERE t.tgfoid = to_regprocedure({function}) "
+        f"{condition} ORDER BY 1"
+    )
+
+
+def _create(name: str, event: str, listens: str) -> str:
+    made = f"CREATE OR REPLACE TRIGGER {quote(identifier('dbsim', name, event))} AFTER {listens.format(RELATION)} "
+    return _execute(f"{made}EXECUTE FUNCTION {_function(name)}()")
+
+
+def _enable(name: str, event: str) -> str:
+    how = ENABLED.get(event, "ENABLE")
+    return _execute(f"ALTER TABLE {RELATION} {how} TRIGGER {quote(identifier('dbsim', name, event))}")
+
+
+def _virtual(columns: Sequence[str]) -> str:
+    """A column that is computed when it is read has no value in a trigger, so that its changes are not seen there."""
+    names = ", ".join(map(literal, columns))
+    return (
+        "virtual := EXISTS (SELECT FROM pg_attribute WHERE attrelid = source AND attgenerated = 'v' "
+        f"AND attname IN ({names}));"
+    )
 
 
 def _key_types(queue: str, key: Sequence[str]) -> str:
@@ -92,10 +181,14 @@ def _function(name: str) -> str:
     return f"{HOME}.{quote(identifier('dbsim', name, 'changed'))}"
 
 
-def _patiently(work: str) -> str:
-    """A statement of its own that does `work` under the table's lock."""
-    names = {"wait": LOCK, "patience": PATIENCE, "work": work.strip()}
+def _patiently(own: str, relations: str, mode: str, work: str, patience: str) -> str:
+    """A statement of its own."""
+    names = {"wait": WAIT, "patience": patience, "own": own, "relations": relations, "mode": mode, "work": work.strip()}
     return f"DO {dollar_quoted(filled(sql('postgresql', 'patiently'), names))}"
+
+
+def _lines(statements: Iterable[str]) -> str:
+    return "\n".join(statements)
 
 
 def _execute(statement: str) -> str:

@@ -45,7 +45,8 @@ FIELD_TYPE = "shared/field_type"  # which the functions take
 
 def shared_statements(home: str) -> list[str]:
     """The type and the functions that all indexes use: every normaliser and every family that can sign in SQL."""
-    names = {"home": home, "mix_1": int(MIX_1), "mix_2": int(MIX_2), "folds": _folds()} | _probability_names()
+    names: dict[str, object] = {"home": home, "field_literal": literal(f"{home}.dbsim_field"), "folds": _folds(home)}
+    names |= {"mix_1": str(int(MIX_1)), "mix_2": str(int(MIX_2))} | _probability_names()
     order = sorted(_shared_files(), key=lambda name: name != FIELD_TYPE)
     texts = (filled(sql("postgresql", name), names) for name in order)
     # one at a time: asyncpg prepares everything, and what is prepared is one statement
@@ -56,10 +57,10 @@ def _shared_files() -> list[str]:
     return [name for folder in FOLDERS for name in sql_names("postgresql", folder)]
 
 
-def _folds() -> str:
+def _folds(home: str) -> str:
     """A branch for every normaliser that has a twin in SQL, by the name that indexes store."""
     return " ".join(
-        f"WHEN {', '.join(map(literal, stored_names(full)))} THEN RETURN {function}(given);"
+        f"WHEN {', '.join(map(literal, stored_names(full)))} THEN RETURN {home}.{function}(given);"
         for full in NORMALISERS
         if (function := normaliser_function(full))
     )
@@ -75,7 +76,7 @@ def shared_functions() -> list[str]:
     found = []
     for name in _shared_files():
         text = sql("postgresql", name)
-        found += [part.split("(")[0] for part in text.split("CREATE OR REPLACE FUNCTION ")[1:]]
+        found += [part.split("(")[0] for part in text.split("CREATE OR REPLACE FUNCTION {home}.")[1:]]
     return found
 
 
@@ -117,6 +118,7 @@ class PostgreSQLSurface:
     tables: IndexTables
     home: str
     comparing: Comparing  # the backend
+    key_types: tuple[str, ...]  # of the key's columns, with their schema unless it is pg_catalog
     learned: Learned | None = None  # of records of persons
 
     @cached_property
@@ -136,16 +138,15 @@ class PostgreSQLSurface:
         """Functions that a view needs, then the views; grants on pairs and buckets survive."""
         names = self.names
         made = ["sees", *VIEWS]
-        drop = [f"DROP FUNCTION IF EXISTS {self.function(name)} CASCADE" for name in OBJECTS]
-        drop.append(f"DROP VIEW IF EXISTS {names['signatures_view']} CASCADE")
-        sees = self.function("sees")
-        statements = [*drop, *(filled(sql("postgresql", f"index/{name}"), names) for name in made)]
-        return [*statements, f"REVOKE ALL ON FUNCTION {sees} FROM PUBLIC"]
+        own = [self.surface.name(name) for name in OBJECTS]
+        drop = [drop_owned(own, self.home), f"DROP VIEW IF EXISTS {names['signatures_view']} CASCADE"]
+        return [*drop, *(filled(sql("postgresql", f"index/{name}"), names) for name in made)]
 
     def function_statements(self) -> list[str]:
-        made = [filled(sql("postgresql", f"index/{name}"), self.names) for name in OBJECTS]
-        revoked = [f"REVOKE ALL ON FUNCTION {self.function(name)} FROM PUBLIC" for name in OBJECTS]
-        return [*made, *revoked, filled(sql("postgresql", "index/regrant"), self.names)]
+        return [filled(sql("postgresql", f"index/{name}"), self.names) for name in OBJECTS]
+
+    def regrant_statement(self) -> str:
+        return filled(sql("postgresql", "index/regrant"), self.names)
 
     def status_part(self, triggers: Sequence[str]) -> str:
         options = self.tables.record.options
@@ -159,15 +160,21 @@ class PostgreSQLSurface:
     # ── pieces ──
     @cached_property
     def names(self) -> dict[str, Any]:
-        names = self.surface.common_names() | self._key_names() | self._field_names() | self._visibility()
+        names = self.surface.common_names() | self._own_tables()
+        names |= self._key_names() | self._field_names() | self._visibility()
         function_names = {part: self.function(part) for part in FUNCTIONS}
         own_names = {f"{part}_name": quote(self.surface.name(part)) for part in OBJECTS}
         names |= function_names | own_names | self._grants(names) | self._buckets(names)
         return names | {"body": dollar_tag(map(str, names.values()))}
 
+    def _own_tables(self) -> dict[str, str]:
+        """With their schema: nothing is looked for on the path of whoever makes or calls it."""
+        found = self.surface.common_names()
+        names = ("signatures", "queue", "pairs_view", "buckets_view")
+        return {name: f"{self.home}.{found[name]}" for name in names}
+
     def _key_names(self) -> dict[str, str]:
-        surface, key = self.surface, self.surface.key
-        types = [type_.split(" COLLATE ")[0] for _, type_ in self.tables.record.primary_key]
+        surface, key, types = self.surface, self.surface.key, self.key_types
         numbers = range(1, len(key) + 1)
 
         def equal(alias: str, start: int = 0) -> str:
@@ -214,14 +221,14 @@ class PostgreSQLSurface:
             "max_candidates": MAX_CANDIDATES,
             "rows": options.rows,
             "keys": options.keys,
-            "family": family_function(options.family),
+            "family": f"{self.home}.{family_function(options.family)}",
             "text_arguments": ", ".join(["text"] * len(options.fields)),
             "text_arguments_open": ", ".join(
                 f"{name} text DEFAULT NULL" if several else "text" for name in self._argument_names()
             ),
             "text_numbers": ", ".join(f"${n}" for n in numbers),
             "source_texts": ", ".join(source_text(field, "dbsim_source") for field in options.fields),
-            "analysed": ", ".join(_analysed(field, f"${n}") for field, n in zip(options.fields, numbers, strict=True)),
+            "analysed": ", ".join(self._analysed(field, n) for field, n in zip(options.fields, numbers, strict=True)),
             "no_features": " AND ".join(f"cardinality(fields[{n}].features) = 0" for n in numbers),
             "assign_counts": " ".join(
                 f"result.{name} := coalesce(bit_count(fields[{n}].bits), 0);" for name, n in counts
@@ -231,10 +238,17 @@ class PostgreSQLSurface:
             "field_values": ", ".join(self._field_value(n - 1) for n in numbers),
         }
 
+    def _analysed(self, field: Field, argument: int) -> str:
+        """Every argument has the type that is declared, so that no other function of the name fits better."""
+        words = str(field.unit == "words")
+        rest = f"{literal(field.normaliser)}::text, {words}, {field.size}, {field.bits}, {field.sample}, key"
+        return f'{self.home}.dbsim_analyse(${argument} COLLATE "C", {rest})'
+
     def _score(self, a: str, b: str) -> str:
         if not self.tables.names.rarities:
             return self.surface.score(self._jaccard, _double, a, b)
-        return _text(between(self.comparing, self.tables, self.learned, a, b))
+        value = _text(between(self.comparing, self.tables, self.learned, a, b))
+        return value.replace("dbsim_probability(", f"{self.home}.dbsim_probability(")
 
     def _parameters(self) -> dict[str, str]:
         """Names of arguments and variables, moved out of the way of the result's columns."""
@@ -275,13 +289,16 @@ class PostgreSQLSurface:
         }
 
     def _grants(self, names: dict[str, Any]) -> dict[str, str]:
-        views = [names["signatures_view"], names["pairs_view"], names["buckets_view"], STATUS, "dbsim_unicode"]
-        own = [self.function(name) for name in FUNCTIONS if name != "grant"]
-        folding = filter(None, map(normaliser_function, NORMALISERS))
-        functions = [*own, *(f"{self.home}.{name}" for name in (*(f"dbsim_{name}" for name in GRANTED), *folding))]
+        shared = [f"{self.home}.{STATUS}", f"{self.home}.dbsim_unicode"]
+        views = [names["signatures_view"], names["pairs_view"], names["buckets_view"], *shared]
+        own = [self.surface.name(name) for name in FUNCTIONS if name != "grant"]
+        own += [f"dbsim_{name}" for name in GRANTED]
+        own += filter(None, map(normaliser_function, NORMALISERS))
         return {
             "grant_views": literal(f"GRANT SELECT ON {', '.join(views)} TO "),
-            "grant_functions": literal(f"GRANT EXECUTE ON FUNCTION {', '.join(functions)} TO "),
+            "granted_functions": ", ".join(map(literal, own)),
+            "home_literal": literal(self.home),
+            "grant_literal": literal(f"{self.function('grant')}(regrole)"),
         }
 
     def _buckets(self, names: dict[str, Any]) -> dict[str, str]:
@@ -310,7 +327,7 @@ def drop_statements(name: str) -> list[str]:
     return [
         f"DROP VIEW IF EXISTS {STATUS}",
         *(f"DROP VIEW IF EXISTS {quote(identifier('dbsim', name, part))} CASCADE" for part in VIEWS),
-        *(f"DROP FUNCTION IF EXISTS {quote(identifier('dbsim', name, part))} CASCADE" for part in FUNCTIONS),
+        drop_owned([identifier("dbsim", name, part) for part in FUNCTIONS]),
         f"DO {dollar_quoted(constants)}",
     ]
 
@@ -319,8 +336,8 @@ def drop_functions() -> list[str]:
     """What all indexes use; the tables it reads are dbsim's own, as the catalogue is."""
     return [
         f"DROP VIEW IF EXISTS {STATUS}",
-        *(f"DROP FUNCTION IF EXISTS {name} CASCADE" for name in shared_functions()),
-        "DROP TYPE IF EXISTS dbsim_field",
+        drop_owned(shared_functions()),
+        "DROP TYPE IF EXISTS dbsim_field CASCADE",
     ]
 
 
@@ -329,14 +346,23 @@ def drop_shared() -> list[str]:
     return [*drop_functions(), f"DROP TABLE IF EXISTS {', '.join(v0002.TABLES)}"]
 
 
+def drop_owned(names: Sequence[str], home: str | None = None) -> str:
+    """Functions with these names, whatever their arguments, unless another role has planted them."""
+    return _each_owned(names, home, "DROP FUNCTION IF EXISTS %s CASCADE")
+
+
+def revoke_owned(names: Sequence[str], home: str) -> str:
+    return _each_owned(names, home, "REVOKE ALL ON FUNCTION %s FROM PUBLIC")
+
+
+def _each_owned(names: Sequence[str], home: str | None, statement: str) -> str:
+    pieces = {"names": ", ".join(map(literal, names)), "statement": literal(statement)}
+    pieces["home"] = "NULL" if home is None else f"{literal(home)}::regnamespace"
+    return f"DO {dollar_quoted(filled(sql('postgresql', 'each_owned'), pieces))}"
+
+
 def source_text(field: Field, alias: str) -> str:
     return joined_text([f"coalesce({alias}.{quote(column)}::text, '')" for column in field.columns])
-
-
-def _analysed(field: Field, argument: str) -> str:
-    words = str(field.unit == "words")
-    rest = f"{literal(field.normaliser)}, {words}, {field.size}, {field.bits}, {field.sample}, key"
-    return f'dbsim_analyse({argument} COLLATE "C", {rest})'
 
 
 def _free(name: str, taken: set[str]) -> str:

@@ -66,6 +66,8 @@ class SQLite(SQLiteSurface):
     errors: tuple[type[Exception], ...] = (DBAPIError, sqlite3.Error)
     errors_abort = False
     writers_wait = True
+    refuse_writes = "PRAGMA query_only = ON"
+    searches_in_sql = False
     rebuilds_tables = True
 
     # ── the host's table ──
@@ -136,6 +138,7 @@ class SQLite(SQLiteSurface):
             "key": ", ".join(quote(name) for name in names),
             "new_key": ", ".join(f"NEW.{quote(name)}" for name in names),
             "old_key": ", ".join(f"OLD.{quote(name)}" for name in names),
+            "changed": " OR ".join(map(_differs, dict.fromkeys((*names, *tables.record.options.columns)))),
         }
         statements = sql("sqlite", "triggers").split("END;")[:-1]  # before the names, which may contain END; too
         created = [statement.strip().format(**parts) + "\nEND" for statement in statements]
@@ -143,6 +146,9 @@ class SQLite(SQLiteSurface):
 
     def drop_triggers(self, name: str) -> list[str]:
         return [f"DROP TRIGGER IF EXISTS {quote(trigger)}" for trigger in trigger_names(name)]
+
+    def drop_everything(self, name: str, own: Sequence[str], written: Sequence[str]) -> list[str]:
+        return [*self.drop_triggers(name), *own, *written]  # in this order also when it is killed in between
 
     def missing_triggers(self, connection: Connection, tables: IndexTables) -> list[str]:
         found = connection.exec_driver_sql(
@@ -242,6 +248,12 @@ class SQLite(SQLiteSurface):
 
     def limit_lock_wait(self, connection: Connection, wait: str) -> None:
         """Readers do not wait for a table to be dropped."""
+
+    def share(self, connection: Connection, name: str) -> None:
+        """BEGIN IMMEDIATE already keeps every other writer away."""
+
+    def change(self, connection: Connection, name: str) -> None:
+        """BEGIN IMMEDIATE already keeps every other writer away."""
 
     def lock_keys(self, connection: Connection, tables: IndexTables, keys: Iterable[Key]) -> None:
         """BEGIN IMMEDIATE already keeps every other writer away."""
@@ -348,6 +360,11 @@ class SQLite(SQLiteSurface):
 def in_transaction(connection: Connection) -> bool:
     """pysqlite's connection and aiosqlite's say so in the same way."""
     return bool(connection.connection.driver_connection.in_transaction)  # type: ignore[union-attr]
+
+
+def _differs(column: str) -> str:
+    old, new = f"OLD.{quote(column)}", f"NEW.{quote(column)}"
+    return f"{old} COLLATE BINARY IS NOT {new} COLLATE BINARY OR typeof({old}) <> typeof({new})"
 
 
 def register(raw: Any) -> None:

@@ -69,6 +69,12 @@ def trigger_names(name: str) -> list[str]:
 class SQLiteSurface:
     """The part of the backend that deals with it; see `Backend` for what each step means."""
 
+    def table_settings(self, names: Sequence[str]) -> list[str]:
+        return []
+
+    def readers_of_secrets(self, connection: Connection) -> list[str]:
+        return []  # who can read the file can read all of it
+
     def stored_table(self, tables: IndexTables) -> Table:
         table = tables.signatures.to_metadata(MetaData())
         for name in chain.from_iterable(word_names(tables)):
@@ -102,9 +108,8 @@ class SQLiteSurface:
         there = set(connection.exec_driver_sql("SELECT name FROM sqlite_master WHERE type = 'view'").scalars())
         return [name for name in (*view_names(tables), STATUS) if name not in there]
 
-    def show_status(self, connection: Connection, indexes: Sequence[IndexTables]) -> None:
-        for statement in status_statements(indexes):
-            connection.exec_driver_sql(statement)
+    def status_statements(self, connection: Connection, indexes: Sequence[IndexTables]) -> list[str]:
+        return status_statements(indexes)
 
     def settle(self, engine: Engine) -> None:
         """The write lock lets nobody else write."""

@@ -1,7 +1,7 @@
 -- dbsim.hashing.bitsampling: bits of the filter, drawn at random; `size` of them are a key, or its hash beyond 62.
-CREATE OR REPLACE FUNCTION dbsim_bitsampling_1_keys(fields dbsim_field[], size integer, keys integer, asked_index text)
+CREATE OR REPLACE FUNCTION {home}.dbsim_bitsampling_1_keys(fields {home}.dbsim_field[], size integer, keys integer, asked_index text)
 RETURNS bigint[]
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, {home}, pg_temp AS $dbsim$
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $dbsim$
 DECLARE
     places bigint[];
     positions integer := size * keys;
@@ -10,13 +10,13 @@ DECLARE
     word bigint;
     found bigint[] := '{}';
 BEGIN
-    SELECT numbers INTO STRICT places FROM dbsim_constant WHERE index_name = asked_index AND name = 'sample';
+    SELECT numbers INTO STRICT places FROM {home}.dbsim_constant WHERE index_name = asked_index AND name = 'sample';
     FOR number IN 1 .. cardinality(fields) LOOP
         FOR place IN (number - 1) * positions + 1 .. number * positions LOOP
             sampled[place] := get_bit(fields[number].bits, places[place]::integer);
         END LOOP;
     END LOOP;
-    sampled := dbsim_mixture(sampled, positions, asked_index);
+    sampled := {home}.dbsim_mixture(sampled, positions, asked_index);
     FOR key IN 0 .. keys - 1 LOOP
         words := '{}';
         word := 0;
@@ -27,7 +27,7 @@ BEGIN
                 word := 0;
             END IF;
         END LOOP;
-        found[key + 1] := CASE cardinality(words) WHEN 1 THEN words[1] ELSE dbsim_combine(words) END;
+        found[key + 1] := CASE cardinality(words) WHEN 1 THEN words[1] ELSE {home}.dbsim_combine(words) END;
     END LOOP;
     RETURN found;
 END

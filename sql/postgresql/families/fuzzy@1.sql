@@ -1,8 +1,8 @@
 -- dbsim.hashing.fuzzy with the expected shares of a language: the shares of prefix classes among the words, their
 -- deviation from the expected ones as an interval of each scheme, the intervals as digits of a number.
-CREATE OR REPLACE FUNCTION dbsim_fuzzy_1_keys(fields dbsim_field[], size integer, keys integer, asked_index text)
+CREATE OR REPLACE FUNCTION {home}.dbsim_fuzzy_1_keys(fields {home}.dbsim_field[], size integer, keys integer, asked_index text)
 RETURNS bigint[]
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, {home}, pg_temp AS $dbsim$
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $dbsim$
 DECLARE
     letters integer;
     intervals integer;
@@ -22,11 +22,11 @@ DECLARE
     found bigint[] := '{}';
 BEGIN
     SELECT numbers[1], numbers[2], numbers[3] = 1, numbers[4] INTO STRICT letters, intervals, absolute, digits
-    FROM dbsim_constant WHERE index_name = asked_index AND name = 'settings';
+    FROM {home}.dbsim_constant WHERE index_name = asked_index AND name = 'settings';
     SELECT numbers, reals INTO STRICT classes, masses
-    FROM dbsim_constant WHERE index_name = asked_index AND name = 'classes';
-    SELECT reals INTO STRICT borders FROM dbsim_constant WHERE index_name = asked_index AND name = 'borders';
-    SELECT reals INTO STRICT weights FROM dbsim_constant WHERE index_name = asked_index AND name = 'weights';
+    FROM {home}.dbsim_constant WHERE index_name = asked_index AND name = 'classes';
+    SELECT reals INTO STRICT borders FROM {home}.dbsim_constant WHERE index_name = asked_index AND name = 'borders';
+    SELECT reals INTO STRICT weights FROM {home}.dbsim_constant WHERE index_name = asked_index AND name = 'weights';
     shares := array_fill(0::float8, ARRAY[cardinality(masses)]);
     FOR number IN 1 .. cardinality(fields) LOOP
         SELECT array_agg(coalesce(n, 0) ORDER BY class), coalesce(sum(n), 0) INTO counts, total
@@ -62,7 +62,7 @@ BEGIN
             words[cardinality(words)] := words[cardinality(words)] + digit * power;
             power := power * intervals;
         END LOOP;
-        found := found || CASE cardinality(words) WHEN 1 THEN words[1] ELSE dbsim_combine(words) END;
+        found := found || CASE cardinality(words) WHEN 1 THEN words[1] ELSE {home}.dbsim_combine(words) END;
     END LOOP;
     RETURN found;
 END

@@ -1,12 +1,12 @@
 -- dbsim.hashing.minhash: one-permutation MinHash with optimal densification, in bands.
-CREATE OR REPLACE FUNCTION dbsim_minhash_1(features bigint[], positions integer) RETURNS bigint[]
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, {home}, pg_temp AS $dbsim$
+CREATE OR REPLACE FUNCTION {home}.dbsim_minhash_1(features bigint[], positions integer) RETURNS bigint[]
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $dbsim$
 DECLARE
     minima bigint[] := array_fill(NULL::bigint, ARRAY[positions]);
     dense bigint[] := minima;
     feature bigint;
     place integer;
-    donor dbsim_donor;
+    donor {home}.dbsim_donor;
 BEGIN
     IF cardinality(features) = 0 THEN
         RETURN minima;
@@ -28,7 +28,7 @@ BEGIN
         END IF;
     END LOOP;
     FOR donor IN
-        SELECT d.* FROM dbsim_donor AS d WHERE d.positions = dbsim_minhash_1.positions AND minima[d.part] IS NULL
+        SELECT d.* FROM {home}.dbsim_donor AS d WHERE d.positions = dbsim_minhash_1.positions AND minima[d.part] IS NULL
     LOOP
         FOREACH place IN ARRAY donor.donors LOOP
             IF minima[place] IS NOT NULL THEN
@@ -40,16 +40,16 @@ BEGIN
     RETURN dense;
 END
 $dbsim$;
-CREATE OR REPLACE FUNCTION dbsim_minhash_1_keys(fields dbsim_field[], size integer, keys integer, asked_index text)
+CREATE OR REPLACE FUNCTION {home}.dbsim_minhash_1_keys(fields {home}.dbsim_field[], size integer, keys integer, asked_index text)
 RETURNS bigint[]
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, {home}, pg_temp AS $dbsim$
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $dbsim$
 DECLARE
-    field dbsim_field;
+    field {home}.dbsim_field;
     signatures bigint[] := '{}';
 BEGIN
     FOREACH field IN ARRAY fields LOOP
-        signatures := signatures || dbsim_minhash_1(field.features, size * keys);
+        signatures := signatures || {home}.dbsim_minhash_1(field.features, size * keys);
     END LOOP;
-    RETURN dbsim_band(dbsim_mixture(signatures, size * keys, asked_index), size);
+    RETURN {home}.dbsim_band({home}.dbsim_mixture(signatures, size * keys, asked_index), size);
 END
 $dbsim$

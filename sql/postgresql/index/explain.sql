@@ -3,7 +3,7 @@
 CREATE FUNCTION {explain}({two_keys})
 RETURNS TABLE (field text, weight double precision, estimate double precision, exact double precision,
                shared_keys integer, shared text[], only_a text[], only_b text[])
-LANGUAGE plpgsql STABLE SECURITY INVOKER SET search_path = pg_catalog, {home}, pg_temp AS {body}
+LANGUAGE plpgsql STABLE SECURITY INVOKER SET search_path = pg_catalog, pg_temp AS {body}
 #variable_conflict use_column
 DECLARE
     a {signatures_view};
@@ -26,15 +26,15 @@ BEGIN
     END IF;
     in_common := {shared_keys_or_zero};
     FOR part IN SELECT * FROM (VALUES {field_values}) AS f (number, name, weight, estimate, profile, words, size) LOOP
-        shingles_a := dbsim_shingles(texts_a[part.number], part.profile, part.words, part.size);
-        shingles_b := dbsim_shingles(texts_b[part.number], part.profile, part.words, part.size);
+        shingles_a := {home}.dbsim_shingles(texts_a[part.number], part.profile, part.words, part.size);
+        shingles_b := {home}.dbsim_shingles(texts_b[part.number], part.profile, part.words, part.size);
         field := part.name;
         weight := part.weight;
         estimate := part.estimate;
         shared_keys := in_common;
-        shared := dbsim_among(shingles_a, shingles_b, true);
-        only_a := dbsim_among(shingles_a, shingles_b, false);
-        only_b := dbsim_among(shingles_b, shingles_a, false);
+        shared := {home}.dbsim_among(shingles_a, shingles_b, true);
+        only_a := {home}.dbsim_among(shingles_a, shingles_b, false);
+        only_b := {home}.dbsim_among(shingles_b, shingles_a, false);
         exact := NULL;
         IF cardinality(shingles_a) > 0 AND cardinality(shingles_b) > 0 THEN
             exact := cardinality(shared)::double precision

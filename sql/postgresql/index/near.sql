@@ -1,7 +1,7 @@
 -- Rows near a signature, best first: the statement behind search and similar.
 CREATE FUNCTION {near}(dbsim_question {signatures_view}, {threshold_argument} double precision, {hits_argument} integer)
 RETURNS TABLE ({key_types}, {score_name} double precision)
-LANGUAGE plpgsql STABLE SECURITY INVOKER SET search_path = pg_catalog, {home}, pg_temp AS {body}
+LANGUAGE plpgsql STABLE SECURITY INVOKER SET search_path = pg_catalog, pg_temp AS {body}
 #variable_conflict use_column
 BEGIN
     RETURN QUERY

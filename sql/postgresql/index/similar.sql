@@ -1,7 +1,7 @@
 -- Rows similar to a row of the table, given by its primary key; one not indexed yet is signed now.
 CREATE FUNCTION {similar}({key_arguments}, {threshold_argument} double precision DEFAULT {threshold}, {hits_argument} integer DEFAULT 10)
 RETURNS TABLE ({key_types}, {score_name} double precision)
-LANGUAGE plpgsql STABLE SECURITY INVOKER SET search_path = pg_catalog, {home}, pg_temp AS {body}
+LANGUAGE plpgsql STABLE SECURITY INVOKER SET search_path = pg_catalog, pg_temp AS {body}
 #variable_conflict use_column
 DECLARE
     dbsim_question {signatures_view};

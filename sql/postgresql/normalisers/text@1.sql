@@ -1,7 +1,7 @@
 -- dbsim.text.normalisers.mapped, profile text.
-CREATE OR REPLACE FUNCTION dbsim_fold_text_1(given text) RETURNS text
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, {home}, pg_temp AS $dbsim$
+CREATE OR REPLACE FUNCTION {home}.dbsim_fold_text_1(given text) RETURNS text
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $dbsim$
 BEGIN
-    RETURN dbsim_mapped(dbsim_lowered(given), 'text');
+    RETURN {home}.dbsim_mapped({home}.dbsim_lowered(given), 'text'::text);
 END
 $dbsim$

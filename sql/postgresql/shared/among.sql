@@ -1,5 +1,5 @@
 -- The elements of `these` that are, or are not, among `others`, in their order.
-CREATE OR REPLACE FUNCTION dbsim_among(these text[], others text[], wanted boolean) RETURNS text[]
+CREATE OR REPLACE FUNCTION {home}.dbsim_among(these text[], others text[], wanted boolean) RETURNS text[]
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $dbsim$
 BEGIN
     RETURN ARRAY(

@@ -1,6 +1,6 @@
 -- dbsim.hashing.bloom.filters: one bit per feature; with sample > 1 only of features whose low bits are zero, and of
 -- the smallest one. NULL without features.
-CREATE OR REPLACE FUNCTION dbsim_bits(features bigint[], size integer, sample integer) RETURNS bit varying
+CREATE OR REPLACE FUNCTION {home}.dbsim_bits(features bigint[], size integer, sample integer) RETURNS bit varying
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $dbsim$
 DECLARE
     bits bytea := decode(repeat('00', size / 8), 'hex');

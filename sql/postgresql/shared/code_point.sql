@@ -1,5 +1,5 @@
 -- The code point of a character, whatever the database's encoding.
-CREATE OR REPLACE FUNCTION dbsim_code_point(letter text) RETURNS integer
+CREATE OR REPLACE FUNCTION {home}.dbsim_code_point(letter text) RETURNS integer
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $dbsim$
 DECLARE
     bytes bytea := convert_to(letter, 'UTF8');

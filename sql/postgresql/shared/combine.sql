@@ -1,5 +1,5 @@
 -- dbsim.text.arithmetic.combine: one 62-bit hash of a sequence of them. Every number stays below 2^63.
-CREATE OR REPLACE FUNCTION dbsim_combine(hashes bigint[]) RETURNS bigint
+CREATE OR REPLACE FUNCTION {home}.dbsim_combine(hashes bigint[]) RETURNS bigint
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $dbsim$
 DECLARE
     hash bigint;

@@ -1,6 +1,6 @@
 -- dbsim.text.features.shingles: dbsim_combine of every run of `size` tokens, rolled on from one run to the next:
 -- take the oldest token's share off, multiply, add the new one. A shorter text is one run, filled up with zeros.
-CREATE OR REPLACE FUNCTION dbsim_features(given bigint[], size integer) RETURNS bigint[]
+CREATE OR REPLACE FUNCTION {home}.dbsim_features(given bigint[], size integer) RETURNS bigint[]
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $dbsim$
 DECLARE
     tokens bigint[] := given;

@@ -1,7 +1,7 @@
 -- dbsim.hashing.fingerprint: the token hashes as digits of one number to the base 2^64, after a leading 1, modulo two
 -- primes of 30 bits; 2^64 - 1 ends a field.
-CREATE OR REPLACE FUNCTION dbsim_fingerprint(fields dbsim_field[], primes bigint[]) RETURNS bigint
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, {home}, pg_temp AS $dbsim$
+CREATE OR REPLACE FUNCTION {home}.dbsim_fingerprint(fields {home}.dbsim_field[], primes bigint[]) RETURNS bigint
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $dbsim$
 DECLARE
     p bigint := primes[1];
     q bigint := primes[2];
@@ -9,7 +9,7 @@ DECLARE
     base_q bigint := 4294967296 % q * (4294967296 % q) % q;
     by_p bigint := 1;
     by_q bigint := 1;
-    field dbsim_field;
+    field {home}.dbsim_field;
     token bigint;
     ended boolean := false;
 BEGIN

@@ -1,6 +1,6 @@
 -- dbsim.text.normalise.fold: the mapped text, its tokens separated by one or more spaces; `asked` as an index stores it.
-CREATE OR REPLACE FUNCTION dbsim_fold(given text, asked text) RETURNS text
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, {home}, pg_temp AS $dbsim$
+CREATE OR REPLACE FUNCTION {home}.dbsim_fold(given text, asked text) RETURNS text
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $dbsim$
 BEGIN
     CASE asked
     {folds}

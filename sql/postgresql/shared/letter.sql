@@ -1,5 +1,5 @@
 -- A code point as text; in an encoding that may lack the character as \nnn escapes of its UTF-8 bytes.
-CREATE OR REPLACE FUNCTION dbsim_letter(code integer) RETURNS text
+CREATE OR REPLACE FUNCTION {home}.dbsim_letter(code integer) RETURNS text
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $dbsim$
 BEGIN
     IF code < 128 OR current_setting('server_encoding') = 'UTF8' THEN

@@ -1,5 +1,5 @@
 -- The characters of a normalised text for n-grams: gaps as one _, `padding` of them at both ends.
-CREATE OR REPLACE FUNCTION dbsim_letters(folded text, padding integer) RETURNS text[]
+CREATE OR REPLACE FUNCTION {home}.dbsim_letters(folded text, padding integer) RETURNS text[]
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $dbsim$
 DECLARE
     joined text COLLATE "C" := replace(btrim(regexp_replace(folded COLLATE "C", ' +', ' ', 'g'), ' '), ' ', '_');

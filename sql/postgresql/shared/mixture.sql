@@ -1,7 +1,7 @@
 -- dbsim.hashing.minhash, several fields: each position takes the first field of its own order that the text has.
 -- `signatures` holds one signature a field, one after the other, NULLs for a field without features.
-CREATE OR REPLACE FUNCTION dbsim_mixture(signatures bigint[], positions integer, asked_index text) RETURNS bigint[]
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, {home}, pg_temp AS $dbsim$
+CREATE OR REPLACE FUNCTION {home}.dbsim_mixture(signatures bigint[], positions integer, asked_index text) RETURNS bigint[]
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $dbsim$
 DECLARE
     choices bigint[];
     found bigint[];
@@ -9,7 +9,7 @@ BEGIN
     IF cardinality(signatures) = positions THEN
         RETURN signatures;
     END IF;
-    SELECT numbers INTO STRICT choices FROM dbsim_constant WHERE index_name = asked_index AND name = 'choices';
+    SELECT numbers INTO STRICT choices FROM {home}.dbsim_constant WHERE index_name = asked_index AND name = 'choices';
     FOR place IN 1 .. positions LOOP
         FOR choice IN 0 .. cardinality(choices) / positions - 1 LOOP
             found[place] := signatures[choices[choice * positions + place] * positions + place];

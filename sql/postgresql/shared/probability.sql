@@ -1,5 +1,5 @@
 -- dbsim.hashing.records.probability: only steps that every machine rounds alike.
-CREATE OR REPLACE FUNCTION dbsim_probability(evidence bigint) RETURNS float8
+CREATE OR REPLACE FUNCTION {home}.dbsim_probability(evidence bigint) RETURNS float8
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $dbsim$
 DECLARE
     size bigint := least(abs(evidence), {most_evidence});

@@ -1,10 +1,10 @@
 -- The shingles of a text as text, each once, in text order: what dbsim_features hashes, for people to read.
-CREATE OR REPLACE FUNCTION dbsim_shingles(given text, profile text, words boolean, size integer) RETURNS text[]
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, {home}, pg_temp AS $dbsim$
+CREATE OR REPLACE FUNCTION {home}.dbsim_shingles(given text, profile text, words boolean, size integer) RETURNS text[]
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $dbsim$
 DECLARE
-    folded text := dbsim_fold(coalesce(given, '') COLLATE "C", profile);
+    folded text := {home}.dbsim_fold(coalesce(given, '') COLLATE "C", profile);
     tokens text[] := CASE WHEN words THEN array_remove(string_to_array(folded, ' '), '')
-                          ELSE dbsim_letters(folded, size - 1) END;
+                          ELSE {home}.dbsim_letters(folded, size - 1) END;
     gap text := CASE WHEN words THEN ' ' ELSE '' END;
 BEGIN
     IF cardinality(tokens) = 0 THEN
