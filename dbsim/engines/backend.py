@@ -224,5 +224,10 @@ class Backend(Protocol):
     def hamming(self, key: ColumnElement[Any], other: ColumnElement[Any]) -> ColumnElement[int]:
         """How many bits of two keys differ."""
 
-    def json_rows(self, parameter: str, integers: Sequence[str], texts: Sequence[str]) -> FromClause:
+    def can_read(self, connection: Connection, table: str) -> bool:
+        """Whether this connection may read a table of dbsim's."""
+
+    def json_rows(
+        self, parameter: str, integers: Sequence[str], texts: Sequence[str], reals: Sequence[str] = ()
+    ) -> FromClause:
         """The objects of a JSON array, bound as `parameter`, as rows with these columns."""

@@ -170,9 +170,10 @@ class Index(Measuring, Changing, AtTheDoor):
     ) -> Results:
         """Rows similar to a text; for an index of several fields give `{"title": …, "body": …}`.
 
-        `probes` looks into so many neighbouring buckets of each key as well. `verify` recomputes the family's exact
-        measure from the texts of the ranked rows and lets it decide; it is on unless that measure is Jaccard, of which
-        the filters give an estimate. `containing` leaves rows out that lack a word, in the same statement.
+        `probes` looks into so many neighbouring buckets of each key as well. `verify` says whose texts decide: by
+        default those of rows within the estimate's error of the threshold, with True of all ranked rows, with False of
+        none; measures other than Jaccard have no estimate, so all. `containing` leaves rows out that lack a word, in
+        the same statement.
         """
         wanted = Words(all=(containing,)) if isinstance(containing, str) else containing
         own = connection_of(connection)
@@ -261,13 +262,15 @@ class Index(Measuring, Changing, AtTheDoor):
         max_candidates: int = MAX_CANDIDATES,
         probes: int = 0,
     ) -> Subquery:
-        """The search as a SQLAlchemy selectable with the key columns and `score`, to join with your own tables.
+        """The search as a SQLAlchemy selectable: key columns, `score`, `standard_error`, to join with your own tables.
 
-        Threshold and score are those of the estimated Jaccard similarity, whatever the family's own measure. Build it
-        anew for each query: it asks one generation of the index, which goes some minutes after a change of options.
+        Threshold and score are those of the estimated Jaccard similarity, whatever the family's own measure; rows down
+        to 2.5 standard errors below the threshold are there too, as no text is looked at. Build it anew for each
+        query: it asks one generation of the index, which goes some minutes after a change of options.
         """
         search = self._current.get()
-        bounds = bounds_of(search.options, threshold, limit, max_candidates, probes, verify=False)
+        verify = None if search.options.hashing.measure == "jaccard" else False
+        bounds = bounds_of(search.options, threshold, limit, max_candidates, probes, verify)
         (query,) = search.sign([by_field(search.options, text)], probes)
         return search.match(query, bounds, where)
 
