@@ -17,12 +17,12 @@ from sqlalchemy import Connection, column, insert, select, table
 
 from dbsim.engines.signature_rows import as_signatures
 from dbsim.errors import InvalidOption
+from dbsim.hashing.records.waterfall import Waterfall, waterfalls
 from dbsim.hashing.signer import Signatures
 from dbsim.lifecycle import groups as stored_groups
 from dbsim.search.limits import MAX_CANDIDATES, bounds_of
 from dbsim.search.query import Query
 from dbsim.search.searcher import SearchEngine
-from dbsim.search.waterfall import Waterfall, waterfalls
 from dbsim.sync import models
 from dbsim.sync.refresh import store
 from dbsim.tables.catalogue import is_ready

@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from dbsim.hashing.bloom import jaccard
+from dbsim.hashing.records.waterfall import Waterfall
 from dbsim.options import Field, IndexOptions
 from dbsim.search.query import Query
-from dbsim.search.waterfall import Waterfall
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from sqlalchemy.sql.visitors import replacement_traverse
 from dbsim.engines.stored_keys import stored_key, stored_keys
 from dbsim.errors import InvalidOption, UnknownKey
 from dbsim.hashing.error import DEVIATIONS
+from dbsim.hashing.records.waterfall import Waterfall, waterfalls
 from dbsim.search.asking import Asker
 from dbsim.search.decide import cut_of
 from dbsim.search.explain import Explanation, explain
@@ -22,7 +23,6 @@ from dbsim.search.limits import Bounds
 from dbsim.search.query import Query, as_lookups
 from dbsim.search.results import Results
 from dbsim.search.statements import Where
-from dbsim.search.waterfall import Waterfall, waterfalls
 from dbsim.sync import models
 from dbsim.tables.key_conditions import among, chunks, key_columns
 from dbsim.tables.source import Key, public_key
