@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Connection, Dialect, Engine, FromClause, T
 from dbsim.errors import DbsimError
 from dbsim.hashing.signer import Signatures
 from dbsim.tables.index_tables import IndexTables
-from dbsim.tables.source import Key, Source
+from dbsim.tables.source import Key, Reference, Source
 
 GONE = (
     "a table or column is not there ({}): check the condition; "
@@ -135,6 +135,12 @@ class Backend(Protocol):
 
     def begin(self, connection: Connection) -> None:
         """Start a writing transaction that reads all rows and sees what is committed while it runs."""
+
+    def enforcing_foreign_keys(self, connection: Connection) -> AbstractContextManager[None]:
+        """For transactions begun inside: what references a row is looked after, whatever the connection's default."""
+
+    def references(self, connection: Connection, table: str, schema: str | None) -> list[Reference]:
+        """The foreign keys that point to a table."""
 
     def all_rows_visible(self, connection: Connection) -> AbstractContextManager[None]:
         """In a caller's transaction: an error, not fewer rows, where row-level security hides some."""

@@ -34,6 +34,19 @@ def write(
     return persistently(backend, attempt, patience)
 
 
+def write_enforced(engine: Engine, backend: Backend, work: Callable[[Connection], Result]) -> Result:
+    """`write` with foreign keys looked after, whatever the connection's default: for the host's own rows."""
+
+    def attempt() -> Result:
+        with backend.open(engine) as connection, backend.enforcing_foreign_keys(connection):
+            backend.begin(connection)
+            result = work(connection)
+            connection.commit()
+            return result
+
+    return persistently(backend, attempt)
+
+
 def read(
     engine: Engine, backend: Backend, work: Callable[[Connection], Result], patience: float | None = None
 ) -> Result:

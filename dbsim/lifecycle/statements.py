@@ -14,7 +14,7 @@ from sqlalchemy.schema import CreateTable
 
 from dbsim.engines.backend import Backend
 from dbsim.engines.execute import TableHook
-from dbsim.tables.catalogue import FILLING, SUFFIXES, IndexRecord
+from dbsim.tables.catalogue import FILLING, GROUP_TABLES, GROUP_VIEWS, IndexRecord
 from dbsim.tables.decision_tables import DecisionTables, decisions_name
 from dbsim.tables.index_tables import IndexTables, queue_name, signatures_name
 from dbsim.tables.names import identifier, literal, quote
@@ -72,9 +72,10 @@ def drop_statements(backend: Backend, name: str, generations: Iterable[int], sho
 
 
 def drop_groups(name: str) -> list[str]:
-    """Stored pairs and groups, and the view of them."""
-    *tables, view = (identifier("dbsim", name, suffix) for suffix in SUFFIXES)
-    return [f"DROP VIEW IF EXISTS {quote(view)}", *(drop_table(table) for table in tables)]
+    """Stored pairs and groups, and the views of them."""
+    views = (quote(identifier("dbsim", name, suffix)) for suffix in GROUP_VIEWS)
+    tables = (identifier("dbsim", name, suffix) for suffix in GROUP_TABLES)
+    return [*(f"DROP VIEW IF EXISTS {view}" for view in views), *(drop_table(table) for table in tables)]
 
 
 def drop_table(name: str) -> str:

@@ -9,9 +9,9 @@ from sqlalchemy import Connection, func, select
 
 from dbsim.engines.backend import Backend
 from dbsim.lifecycle import groups as stored_groups
-from dbsim.tables import catalogue, group_state
+from dbsim.tables import catalogue, group_results, group_state
 from dbsim.tables.catalogue import target
-from dbsim.tables.group_tables import GroupTables
+from dbsim.tables.group_tables import PUBLISHED, GroupTables
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.source import Source
 
@@ -133,12 +133,34 @@ def _count_rows(connection: Connection, tables: IndexTables) -> int:
 
 
 def _groups(connection: Connection, backend: Backend, groups: GroupTables) -> int | None:
+    """Of the published result."""
     if not stored_groups.exist(connection, backend, groups):
         return None
-    contents, generation = groups.contents, group_state.load(connection, groups).generation
+    found = group_results.find(connection, groups, PUBLISHED)
+    if found is None or not found.generation:
+        return None
+    contents = groups.contents
     representatives = contents.c.fingerprint == contents.c.group_id
-    found = select(func.count()).select_from(contents).where(contents.c.generation == generation, representatives)
-    return connection.scalar(found) if generation else None
+    query = select(func.count()).select_from(contents)
+    return connection.scalar(query.where(contents.c.generation == found.generation, representatives))
+
+
+def _waiting(connection: Connection, backend: Backend, groups: GroupTables) -> list[str]:
+    """What keeps stored pairs and groups from being up to date."""
+    if not stored_groups.exist(connection, backend, groups):
+        return []
+    states = group_state.all_states(connection, groups)
+    found = []
+    if any(state.token == stored_groups.RENEW for state in states):
+        found.append("groups are to be made again for the new options: run `dbsim sync`")
+    idle = [state for state in states if not state.paired and not state.running]
+    stopped = [state for state in idle if state.token != stored_groups.RENEW]
+    if stopped:
+        noted = sum(group_state.pending(connection, groups, state.id) for state in stopped)
+        found.append(
+            f"a run of `dbsim duplicates` or `pairs` was stopped, {noted} changes wait for it: run it again to go on"
+        )
+    return found
 
 
 def _mean_count(count: Any) -> Any:
@@ -156,6 +178,7 @@ def _problems(connection: Connection, backend: Backend, tables: IndexTables, fil
         found.append(f"{len(missing)} triggers are missing, changes go unnoticed: run `dbsim sync`")
     if missing := backend.missing_surface(connection, tables):
         found.append(f"{len(missing)} views or functions for SQL are missing ({missing[0]}, …): run `dbsim sync`")
+    found += _waiting(connection, backend, GroupTables(tables))
     for role in backend.readers_of_secrets(connection):
         found.append(f"role {role} can read the secrets of indexes: run `REVOKE ALL ON dbsim_index FROM {role}`")
     for name, share in fill.items():

@@ -33,7 +33,7 @@ def shown(index: Index, duplicates: Duplicates, keep: str, members: int | None =
     """With the texts of at most so many members a group; None for all."""
     groups = iter(duplicates)
     while batch := list(islice(groups, BATCH)):
-        kept = index.kept([group.id for group in batch], keep=keep)
+        kept = index.kept([group.id for group in batch], result=duplicates.result, keep=keep)
         keys = [hit.key for group in batch for hit in group.members[:members]]
         texts = iter(index.texts(keys))
         for group in batch:

@@ -43,7 +43,7 @@ class Repair:
         """Those written from SQL are about the texts that are indexed now; without its rows a decision goes."""
         tables, backend = self.index.tables, self.index.backend
         if self.index.read(lambda c: decisions.incomplete(c, backend, tables)):
-            self.index.write(lambda c: decisions.complete(c, tables))
+            self.index.write(lambda c: decisions.complete(c, backend, tables))
 
     def adopt(self) -> None:
         """A migration may leave the table's schema open and writes the key's types by hand: ask the database.

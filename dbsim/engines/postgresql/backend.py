@@ -6,7 +6,7 @@ import hashlib
 import time
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import psycopg
@@ -41,6 +41,7 @@ from dbsim.engines.execute import ask
 from dbsim.engines.pause import pause
 from dbsim.engines.postgresql import drivers, install
 from dbsim.engines.postgresql.binary_copy import binary_rows, copied_signatures
+from dbsim.engines.postgresql.references import references
 from dbsim.engines.postgresql.triggers import (
     channel,
     create_triggers,
@@ -59,7 +60,7 @@ from dbsim.resources import sql
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.key_forms import postgresql_forms
 from dbsim.tables.names import identifier, literal, quote
-from dbsim.tables.source import Key, Source, Unindexable
+from dbsim.tables.source import Key, Reference, Source, Unindexable
 from dbsim.tables.types import PostgreSQLBits
 
 BPCHAROID, TEXTOID = 1042, 25  # char(n), text
@@ -293,6 +294,12 @@ class PostgreSQL(install.PostgreSQLInstall):
         self._run(connection, "SET LOCAL row_security = off")
         yield
         self._run(connection, f"SET LOCAL row_security = {literal(before)}")
+
+    def enforcing_foreign_keys(self, connection: Connection) -> AbstractContextManager[None]:
+        return nullcontext()  # they always are
+
+    def references(self, connection: Connection, table: str, schema: str | None) -> list[Reference]:
+        return references(connection, quote(schema, table))
 
     def snapshot(self, connection: Connection) -> None:
         self._run(connection, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")

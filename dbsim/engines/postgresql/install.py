@@ -219,11 +219,15 @@ def inline_function(surface: PostgreSQLSurface, names: dict[str, Any]) -> str:
     arrays = [f"dbsim_key_{number}" for number in range(1, len(key) + 1)]
     derived = [quote(column.name) for column in list(tables.signatures.columns)[len(key) :]]
     texts = [source_text(field, "dbsim_source") for field in tables.record.options.fields]
-    noted = f"{surface.home}.{quote(GroupTables(tables).changes.name)}"
+    groups = GroupTables(tables)
+    noted, pairings, results = (
+        f"{surface.home}.{quote(table.name)}" for table in (groups.changes, groups.state, groups.results)
+    )
     fingerprint, *keys = (f"s.{quote(name)}" for name in (tables.names.fingerprint, *tables.names.keys))
     own = {
         "noted": noted,
-        "noted_literal": literal(noted),
+        "noted_literal": literal(results),  # made last
+        "pairings": pairings,
         "noted_values": ", ".join([fingerprint, *keys]),
         "has_features": f"{fingerprint} IS NOT NULL",
         "home": surface.home,

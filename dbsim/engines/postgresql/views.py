@@ -166,6 +166,7 @@ class PostgreSQLSurface:
         function_names = {part: self.function(part) for part in FUNCTIONS}
         own_names = {f"{part}_name": quote(self.surface.name(part)) for part in OBJECTS}
         names |= function_names | own_names | self._grants(names) | self._buckets(names)
+        names |= self.surface.pair_pieces(sql("postgresql", "index/pair"), names)
         return names | {"body": dollar_tag(map(str, names.values()))}
 
     def _own_tables(self) -> dict[str, str]:

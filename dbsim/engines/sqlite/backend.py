@@ -34,6 +34,7 @@ from sqlalchemy.exc import DBAPIError
 from dbsim.engines.backend import GONE
 from dbsim.engines.pause import pause
 from dbsim.engines.signature_rows import signature_pages
+from dbsim.engines.sqlite.references import references
 from dbsim.engines.sqlite.views import SQLiteSurface, trigger_names
 from dbsim.errors import DatabaseUnavailable, DbsimError, InvalidOption, StatementRejected
 from dbsim.hashing.bloom import jaccard
@@ -44,7 +45,7 @@ from dbsim.resources import sql
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.key_forms import sqlite_forms
 from dbsim.tables.names import quote
-from dbsim.tables.source import Key, Source, Unindexable
+from dbsim.tables.source import Key, Reference, Source, Unindexable
 
 POLL_SECONDS = 0.2
 _PREPARED = "dbsim_prepared"
@@ -211,6 +212,28 @@ class SQLite(SQLiteSurface):
         if in_transaction(connection):
             connection.exec_driver_sql("ROLLBACK")
         connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+    @contextmanager
+    def enforcing_foreign_keys(self, connection: Connection) -> Iterator[None]:
+        """SQLite enforces them only when told so, which works between transactions only."""
+        before = connection.exec_driver_sql("PRAGMA foreign_keys").scalar()
+        connection.rollback()
+        self._switch_foreign_keys(connection, 1)
+        try:
+            yield
+        finally:
+            connection.rollback()
+            self._switch_foreign_keys(connection, int(before or 0))
+
+    def _switch_foreign_keys(self, connection: Connection, on: int) -> None:
+        raw = connection.connection.dbapi_connection
+        assert isinstance(raw, sqlite3.Connection)
+        if raw.in_transaction:  # begun by the application's engine
+            raw.rollback()
+        raw.execute(f"PRAGMA foreign_keys = {on}")
+
+    def references(self, connection: Connection, table: str, schema: str | None) -> list[Reference]:
+        return references(connection, table)
 
     def all_rows_visible(self, connection: Connection) -> AbstractContextManager[None]:
         return nullcontext()

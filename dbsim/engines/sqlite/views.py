@@ -130,7 +130,9 @@ def view_statements(tables: IndexTables) -> list[str]:
             f"AND eb.bits = {field.bits} AND eb.count = {two} AND eu.bits = {field.bits} AND eu.count = {union_count})"
         )
 
-    names = surface.common_names() | {
+    names = surface.common_names()
+    names |= surface.pair_pieces(sql("sqlite", "pair"), names)
+    names |= {
         "score": surface.score(jaccard, repr) if PAIRS in parts else "",
         "standard_error": surface.standard_error("max", repr),
         "shared_keys": surface.keys_in_common("(a.{0} = b.{0})", " + "),
