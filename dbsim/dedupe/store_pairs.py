@@ -24,7 +24,7 @@ from dbsim.dedupe.options import PairOptions
 from dbsim.dedupe.verify import Verifier
 from dbsim.engines.evidence import learned_of
 from dbsim.engines.transactions import PATIENCE, persistently
-from dbsim.hashing.family import Join
+from dbsim.hashing.family import ESTIMATED, Join
 from dbsim.hashing.records.learning import Learned
 from dbsim.hashing.signer import Signatures
 from dbsim.progress import Progress, quiet
@@ -58,7 +58,7 @@ class Workplace(Stage):
         return self.signer.family.joins(options.plan, options.threshold, options.recall)
 
     def decision(self, options: PairOptions) -> Decision:
-        estimated = self.signer.family.measure == "jaccard"
+        estimated = self.signer.family.measure in ESTIMATED
         return Decision(self.fields, options.threshold, options.verify, estimated)
 
     def collection(self, total: int) -> Collection:
