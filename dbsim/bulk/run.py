@@ -131,5 +131,7 @@ def _resolved(options: IndexOptions, found: Iterator[pa.RecordBatch]) -> tuple[I
     for batch in looked:
         for sample, column in zip(samples, texts(batch.slice(0, SAMPLE), options.fields), strict=True):
             sample += [text for text in column if text.strip()]
-    fields = tuple(resolve(field, sample) for field, sample in zip(options.fields, samples, strict=True))
+    fields = tuple(
+        resolve(field, sample, options.threshold) for field, sample in zip(options.fields, samples, strict=True)
+    )
     return replace(options, fields=fields), chain(looked, found)

@@ -28,6 +28,7 @@ from dbsim.dedupe.kernels.clustering import METHODS
 from dbsim.dedupe.results import COPIES, FULL_LIST, Duplicates
 from dbsim.errors import InvalidOption
 from dbsim.index import Index
+from dbsim.report.differences import differing_part
 from dbsim.report.files import ReportFile
 from dbsim.report.page import write_page
 from dbsim.report.rows import Shown, shown
@@ -178,8 +179,9 @@ def _print(index: Index, found: Duplicates, keep: str, limit: int) -> None:
 def _print_group(group: Shown) -> None:
     head = f"{len(group.group.members)} rows around {_key(group.group.representative)}"
     out.print(Text.assemble((head, "bold"), (f", smallest similarity {group.group.smallest:.3f}", "dim")))
+    first = group.texts[0] or ""
     for hit, stays, text in zip(group.group.members, group.stays, group.texts, strict=False):
-        words = "(deleted)" if text is None else " ".join(text.split())[:TEXT]
+        words = "(deleted)" if text is None else differing_part(first, text, group.analyser, TEXT)
         mark = ("stays ", "green") if stays else ("      ", "")
         line = Text.assemble("  ", mark, f"{hit.score:.3f}  ", _key(hit.key), "  ", (words, "dim"))
         out.print(line, no_wrap=True, overflow="ellipsis", soft_wrap=False)

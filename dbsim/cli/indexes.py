@@ -8,15 +8,22 @@ import click
 from rich.table import Table
 from rich.text import Text
 
+from dbsim.choosing import why
 from dbsim.cli.common import database_argument, err, index_argument, json_option, opened, out, print_json, progress_bar
 from dbsim.cli.index_options import index_options, take_fields
 from dbsim.cli.persons import create_records
 from dbsim.errors import InvalidOption
 from dbsim.hashing.families.registry import family_of
+from dbsim.lifecycle.status import Status
 from dbsim.options import describe_columns
 from dbsim.tables.source import public_key
 
 table_option = click.option("--table", required=True, help="The table to index; [schema.]table on PostgreSQL.")
+
+
+def _filled(one: Status, field: str) -> str:
+    share, full = one.saturated[field], f"{field} {one.fill[field]:.0%} full"
+    return f"{full}, {share:.1%} of the rows saturated" if share else full
 
 
 @click.command()
@@ -44,6 +51,8 @@ def create(
         f"index {name!r} on {made.table} ({describe_columns(made.fields)}): {made.keys} keys of {made.rows} rows, "
         + ", ".join(f"{field.size} {field.unit} and {field.bits} bits for {field.name}" for field in made.fields)
     )
+    for line in why(made):
+        click.echo(line)
     for asked, field in zip(fields, made.fields, strict=True):
         if field.normaliser != "text" and not asked.normaliser:
             click.echo(f"many symbols in {field.name}: each counts as a word; `--normaliser text` leaves them out")
@@ -140,7 +149,7 @@ def status(db: str, as_json: bool) -> None:
         table.add_row("quarantine", f"{one.quarantined}")
         if one.groups is not None:
             table.add_row("groups", f"{one.groups} of near-duplicates")
-        table.add_row("filters", Text(", ".join(f"{field} {share:.0%} full" for field, share in one.fill.items())))
+        table.add_row("filters", Text(", ".join(_filled(one, field) for field in one.fill)))
         for problem in one.problems:
             table.add_row("[yellow]attention", Text(problem, style="yellow"))
         out.print(table)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, case, func, select
 
+from dbsim.choosing import outgrown
 from dbsim.engines.backend import Backend
+from dbsim.hashing.choosing.filter_size import saturated_from
 from dbsim.lifecycle import groups as stored_groups
 from dbsim.tables import catalogue, group_results, group_state
 from dbsim.tables.catalogue import target
@@ -15,7 +17,7 @@ from dbsim.tables.group_tables import PUBLISHED, GroupTables
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.source import Source
 
-SATURATED = 0.8  # share of set bits beyond which scores become coarse
+SATURATED = 0.05  # share of rows that need their texts: more of them make searches slow
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,7 @@ class Status:
     quarantined: int
     groups: int | None  # stored groups of near-duplicates; None before `duplicates` was called
     fill: dict[str, float]  # field → mean share of set bits
+    saturated: dict[str, float]  # field → share of rows too long for their filter, which only texts can compare
     change: dict[str, Any] | None  # a change of options under way: its generation, its options, rows read
     kept: tuple[int, ...]  # replaced generations that are not dropped yet
     problems: tuple[str, ...]
@@ -71,7 +74,10 @@ def status(connection: Connection, backend: Backend, tables: IndexTables, descri
     wanted = target(found)
     source = backend.describe(connection, options.table, options.schema)
     rows = _count_rows(connection, tables) if source is not None else 0
-    problems = _problems(connection, backend, tables, fill)
+    saturated = _saturated(connection, tables)
+    problems = _problems(connection, backend, tables, saturated)
+    if (grown := outgrown(options, rows)) is not None:
+        problems.append(grown)
     if (problem := source_problem(backend, tables, source)) is not None:
         problems.append(problem)
     return Status(
@@ -93,6 +99,7 @@ def status(connection: Connection, backend: Backend, tables: IndexTables, descri
         quarantined=quarantined or 0,
         groups=_groups(connection, backend, GroupTables(tables)),
         fill=fill,
+        saturated=saturated,
         change=None if wanted is None or wanted is found[0] else _change(connection, wanted, record, rows),
         kept=tuple(other.generation for other in found[1:] if other is not wanted),
         problems=tuple(problems),
@@ -163,11 +170,24 @@ def _waiting(connection: Connection, backend: Backend, groups: GroupTables) -> l
     return found
 
 
+def _saturated(connection: Connection, tables: IndexTables) -> dict[str, float]:
+    """Of the rows that have the field; known by the count of set bits."""
+    options = tables.record.options
+    found = {}
+    for field, name in zip(options.fields, tables.names.counts, strict=True):
+        count = tables.signatures.c[name]
+        full = count >= saturated_from(field.bits, options.threshold)
+        query = select(func.count(), func.sum(case((full, 1), else_=0))).where(count > 0)
+        rows, many = connection.execute(query).one()
+        found[field.name] = round(float(many or 0) / rows, 4) if rows else 0.0
+    return found
+
+
 def _mean_count(count: Any) -> Any:
     return select(func.avg(count)).where(count > 0)
 
 
-def _problems(connection: Connection, backend: Backend, tables: IndexTables, fill: dict[str, float]) -> list[str]:
+def _problems(connection: Connection, backend: Backend, tables: IndexTables, saturated: dict[str, float]) -> list[str]:
     found = []
     record = tables.record
     if not record.ready:
@@ -181,8 +201,8 @@ def _problems(connection: Connection, backend: Backend, tables: IndexTables, fil
     found += _waiting(connection, backend, GroupTables(tables))
     for role in backend.readers_of_secrets(connection):
         found.append(f"role {role} can read the secrets of indexes: run `REVOKE ALL ON dbsim_index FROM {role}`")
-    for name, share in fill.items():
+    for name, share in saturated.items():
         if share > SATURATED:
-            what = f"the filters of {name!r} are {share:.0%} full, scores are coarse"
+            what = f"{share:.0%} of the rows are too long for the filters of {name!r} and are compared by their texts"
             found.append(f"{what}: `dbsim alter` it to more bits")
     return found

@@ -109,7 +109,9 @@ def _options(options: IndexOptions) -> str:
     lines = [f"    fields=(\n{''.join(f'        {_field(field)},' + chr(10) for field in options.fields)}    ),"]
     for option in fields_of(IndexOptions):
         value = getattr(options, option.name)
-        if option.name != "fields" and (option.name == "name" or value != SKIPPED.get(option.name, ...)):
+        if option.name not in ("fields", "planned") and (
+            option.name == "name" or value != SKIPPED.get(option.name, ...)
+        ):
             lines.append(f"    {option.name}={_value(value)},")
     order = sorted(
         lines, key=lambda line: [line.lstrip().startswith(name) for name in ("name=", "table=")], reverse=True

@@ -17,9 +17,8 @@ from sqlalchemy import text
 
 import dbsim
 from dbsim.cli import main
-from dbsim.report.differences import ADDED, MISSING, SAME, differences, shorten
 from tests.articles import fill
-from tests.integration.test_duplicates import BASE, FAMILY, OTHER
+from tests.integration.test_duplicates import FAMILY, OTHER
 
 TEXTS = [*FAMILY, OTHER, "<b>not a tag</b> & more words here to read", "<b>not a tag</b> & more words here to read!"]
 
@@ -192,19 +191,6 @@ def test_limit(target: str) -> None:
 def test_status_shows_groups(target: str) -> None:
     run("duplicates", target, "articles")
     assert "2 of near-duplicates" in run("status", target).stdout
-
-
-def test_differences() -> None:
-    assert list(differences("a b c", "a x c d")) == [
-        (SAME, ["a"]),
-        (MISSING, ["b"]),
-        (ADDED, ["x"]),
-        (SAME, ["c"]),
-        (ADDED, ["d"]),
-    ]
-    assert list(differences(BASE, BASE)) == [(SAME, BASE.split())]
-    assert shorten(list("abcdefg"), 2) == ["a", "b", "…", "f", "g"]
-    assert shorten(list("abcde"), 2) == list("abcde")
 
 
 def test_a_report_never_replaces_another_file(target: str, tmp_path: Path) -> None:
