@@ -87,13 +87,14 @@ def alter(db: str, name: str, columns: tuple[str, ...], cancel: bool, **options:
 @click.option(
     "--refit", is_flag=True, help="Families that learn: learn again from the table, then fill the index anew."
 )
-def sync(db: str, name: str, follow: bool, reconcile: bool, refit: bool) -> None:
+@click.option("--workers", type=int, help="Processes of a first filling.  [default: as many as pay, at most 4]")
+def sync(db: str, name: str, follow: bool, reconcile: bool, refit: bool, workers: int | None) -> None:
     """Bring an index up to date; stopped at any time, it goes on where it was."""
     index = opened(db).index(name)
     if refit:
         index.refit()
     with progress_bar() as progress:
-        report = index.sync(reconcile=reconcile, progress=progress)
+        report = index.sync(reconcile=reconcile, workers=workers, progress=progress)
     if report.triggers_restored:
         err.print(f"[yellow]{len(report.triggers_restored)} missing triggers were installed again")
     if report.views_restored:

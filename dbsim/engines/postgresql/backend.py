@@ -7,6 +7,7 @@ import time
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from decimal import Decimal
 from typing import Any
 
 import psycopg
@@ -283,6 +284,7 @@ class PostgreSQL(install.PostgreSQLInstall):
     def begin(self, connection: Connection) -> None:
         # set before the transaction's first statement: after a lock is granted the next read must see the newest rows
         self._run(connection, "SET TRANSACTION ISOLATION LEVEL READ COMMITTED")
+        self._run(connection, "SET LOCAL standard_conforming_strings = on")  # a backslash in a name is a backslash
         # a worker that row-level security hides rows from would take them for deleted: raise instead
         settings = "SELECT set_config('row_security', 'off', true), current_setting('transaction_read_only')"
         if connection.exec_driver_sql(settings).one()[1] == "on":  # a replica, or the role's default
@@ -333,7 +335,8 @@ class PostgreSQL(install.PostgreSQLInstall):
 
     def lock_keys(self, connection: Connection, tables: IndexTables, keys: Iterable[Key]) -> None:
         install.close_gate(connection, tables.record.name)
-        self._lock_stripes(connection, tables, sorted({zlib.crc32(repr(key).encode()) % STRIPES for key in keys}))
+        types = [type_ for _, type_ in tables.record.primary_key]
+        self._lock_stripes(connection, tables, sorted({stripe(key, types) for key in keys}))
 
     def lock_all(self, connection: Connection, tables: IndexTables) -> None:
         install.close_gate(connection, tables.record.name)
@@ -370,8 +373,10 @@ class PostgreSQL(install.PostgreSQLInstall):
 
     def transient(self, error: BaseException) -> bool:
         state = drivers.state(error)
-        # serialization failure, deadlock, lock timeout, shutdown and restart, lost connection
-        return state in ("40001", "40P01", "55P03", "57P01", "57P02", "57P03") or (state or "").startswith("08")
+        # serialization failure, deadlock, lock timeout, shutdown and restart, lost connection, and the server's limits
+        # for idle transactions (25P03), whole transactions (25P04) and idle sessions (57P05)
+        codes = ("40001", "40P01", "55P03", "57P01", "57P02", "57P03", "25P03", "25P04", "57P05")
+        return state in codes or (state or "").startswith("08")
 
     def explain(self, error: BaseException) -> DbsimError | None:
         state, detail = drivers.state(error) or "", drivers.detail(error)
@@ -525,6 +530,22 @@ class PostgreSQL(install.PostgreSQLInstall):
 
     def _run(self, connection: Connection, statement: str) -> None:
         connection.exec_driver_sql(statement, execution_options=RAW)
+
+
+def stripe(key: Key, types: Sequence[str]) -> int:
+    """Which lock a document shares with others; keys that are equal in SQL, however they are written, share one."""
+    parts = [_one_form(value, type_) for value, type_ in zip(key, types, strict=True)]
+    return zlib.crc32(repr(parts).encode("utf-8", "surrogatepass")) % STRIPES
+
+
+def _one_form(value: Any, type_: str) -> Any:
+    """numeric has 1.0 and 1.00; a collation of its own, citext and others may call different texts equal."""
+    if isinstance(value, Decimal):
+        return value.normalize()
+    if isinstance(value, str):
+        exact = type_.startswith(("text", "character varying", "uuid")) and " COLLATE " not in type_
+        return value if exact else ""
+    return value
 
 
 def _binary_type(oid: int) -> int:

@@ -8,6 +8,10 @@ FROM (
         {standard_error} AS standard_error
     FROM ({candidates}) AS p
     JOIN {signatures} AS a ON {a_is_candidate} JOIN {signatures} AS b ON {b_is_candidate}
-    WHERE p.dbsim_key = {first_shared} AND {visible_a} AND {visible_b}
+    WHERE p.dbsim_key = {first_shared} AND {sees_all}
+    UNION ALL
+    SELECT {pair_columns}, {score} AS score, {shared_keys} AS shared_keys, {standard_error} AS standard_error
+    FROM {visible_rows} AS a JOIN {visible_rows} AS b ON ({shares_a_key}) AND ({a_key}) <> ({b_key})
+    WHERE NOT {sees_all}
 ) AS pair
 WHERE score >= {threshold} - {deviations} * standard_error - {least_step}
