@@ -25,9 +25,10 @@ from dbsim.engines.transactions import persistently
 from dbsim.errors import InvalidOption
 from dbsim.hashing.signer import Signer
 from dbsim.index.changing import Changing
+from dbsim.index.door import AtTheDoor
 from dbsim.index.measuring import Measuring
 from dbsim.lifecycle import status
-from dbsim.options import IndexOptions, describe_columns
+from dbsim.options import IndexOptions, describe_columns, require_positive
 from dbsim.progress import Progress, quiet
 from dbsim.search.contains import Contained, contains, search_containing
 from dbsim.search.explain import Explanation
@@ -47,7 +48,7 @@ from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.source import Key
 
 
-class Index(Measuring, Changing):
+class Index(Measuring, Changing, AtTheDoor):
     """Near-duplicate search over one table. Made by `Database.create_index` or `Database.index`."""
 
     def __init__(self, context: DatabaseContext, record: catalogue.IndexRecord) -> None:
@@ -84,7 +85,7 @@ class Index(Measuring, Changing):
 
     @property
     def secret(self) -> bytes:
-        """With the options it makes `dbsim.bulk` and `dbsim.spark` find the very groups of this index; keep it so."""
+        """With the options it makes `dbsim.bulk` find the very groups of this index; keep it so."""
         return self._tables.record.secret
 
     @property
@@ -93,10 +94,15 @@ class Index(Measuring, Changing):
         return self._tables.key_names
 
     # ── in step ──
-    def sync(self, *, reconcile: bool = False, progress: Progress = quiet) -> SyncReport:
-        """Bring the index, and the groups if they are stored, up to date; `reconcile` compares every row."""
+    def sync(self, *, reconcile: bool = False, workers: int | None = None, progress: Progress = quiet) -> SyncReport:
+        """Bring the index, and the groups if they are stored, up to date; `reconcile` compares every row.
+
+        A first filling takes `workers` processes: by default the machine's cores, at most 4, if the table is large and
+        the engine is dbsim's own; give a number to have processes connect by the URL of an engine of yours.
+        """
+        require_positive(workers=workers)
         waiting = self._deduplication(progress).look()
-        report = self._worker(progress).run(compare=reconcile)
+        report = self._worker(progress, workers).run(compare=reconcile)
         if not report.idle or waiting:
             self._deduplication(progress).keep_up()
         return report
@@ -111,8 +117,8 @@ class Index(Measuring, Changing):
             persistently(backend, lambda: backend.wait(self._context.engine, self._tables, poll))
             self.sync(progress=progress)
 
-    def _worker(self, progress: Progress = quiet) -> Worker:
-        return Worker(self._search.context, progress=progress)
+    def _worker(self, progress: Progress = quiet, workers: int | None = None) -> Worker:
+        return Worker(self._search.context, progress=progress, workers=workers)
 
     def refresh(self, keys: Sequence[Any], *, connection: Caller = None) -> int:
         """Sign these rows now; in the caller's transaction they are found before it commits, and rolled back with it.
@@ -433,6 +439,8 @@ class Index(Measuring, Changing):
     def _pair_options(self, threshold: float | None, verify: bool | None, limits: Limits | None) -> PairOptions:
         family = self.options.hashing
         asked = self.options.threshold if threshold is None else threshold
+        if family.rarity:  # evidence is read off the filters, there is no other
+            return PairOptions(threshold=asked, verify=False, limits=limits or Limits())
         if verify is False and family.measure != "jaccard":
             raise InvalidOption(
                 f"family {family.registered or self.options.family!r} compares by {family.measure}, which nothing "

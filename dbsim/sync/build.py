@@ -17,7 +17,7 @@ from dbsim.lifecycle.create import LOCK_WAIT, show
 from dbsim.lifecycle.retire import retire
 from dbsim.progress import Progress
 from dbsim.sync import models
-from dbsim.sync.fill import Filling
+from dbsim.sync.filling.fill import Filling
 from dbsim.sync.generations import Generations
 from dbsim.tables import catalogue
 from dbsim.tables.catalogue import target
@@ -37,6 +37,7 @@ class Build:
     progress: Progress
     meanwhile: Callable[[], object]
     keep: float = KEEP
+    workers: int | None = None
 
     def run(self) -> tuple[int, bool] | None:
         """(rows read, whether a new generation is searched now); None when the family has nothing to learn from."""
@@ -57,7 +58,7 @@ class Build:
         return filled, switched
 
     def filling(self, context: IndexContext) -> Filling:
-        return Filling(context, self.progress, self.meanwhile)
+        return Filling(context, self.progress, self.meanwhile, self.workers)
 
     def _unfinished(self, connection: Connection) -> catalogue.IndexRecord | None:
         found = catalogue.generations(connection, self.index.name)

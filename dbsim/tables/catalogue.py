@@ -97,7 +97,7 @@ cardinality_table = Table(
 GROUP_TABLES, GROUP_VIEWS = ("edges", "contents", "changes", "grouping", "results"), ("groups", "saved_groups")
 SUFFIXES = (*GROUP_TABLES, *GROUP_VIEWS)
 DERIVED = re.compile(  # dbsim_a_k0 belongs to index a
-    rf"_(queue|decisions|claims|pairs|buckets|signatures|fingerprint|pkey|k\d+|g\d+|{'|'.join(SUFFIXES)})$"
+    rf"_(queue|parts|decisions|claims|pairs|buckets|signatures|fingerprint|pkey|k\d+|g\d+|{'|'.join(SUFFIXES)})$"
 )
 FILLING, READY = "filling", "ready"
 RESERVED = {name.removeprefix("dbsim_") for name in metadata.tables} | {"version", "status"}
@@ -149,14 +149,15 @@ def unknown(connection: Connection, name: str) -> UnknownName:
     return UnknownName("index", name, names(connection))
 
 
-def generations(connection: Connection, name: str, *, lock: bool = False) -> list[IndexRecord]:
+def generations(connection: Connection, name: str, *, lock: bool = False, share: bool = False) -> list[IndexRecord]:
     """Every generation that has a table, the one that is searched first; none when the index is gone.
 
-    With `lock` others that also lock the index wait for this transaction. All is read by one statement: between two
-    a switch could hide a generation.
+    With `lock` others that also lock the index wait for this transaction, but for those who all `share` it. All is
+    read by one statement: between two a switch could hide a generation.
     """
     if lock:
-        connection.execute(select(index_table.c.name).where(index_table.c.name == name).with_for_update())
+        locked = select(index_table.c.name).where(index_table.c.name == name)
+        connection.execute(locked.with_for_update(read=share))
     beside = generation_table.alias("beside")
     rows = connection.execute(
         select(index_table, *(column.label(f"beside_{column.name}") for column in beside.c))
