@@ -11,6 +11,7 @@ from rich.text import Text
 from dbsim.choosing import why
 from dbsim.cli.common import database_argument, err, index_argument, json_option, opened, out, print_json, progress_bar
 from dbsim.cli.index_options import index_options, take_fields
+from dbsim.cli.persons import create_records
 from dbsim.errors import InvalidOption
 from dbsim.hashing.families.registry import family_of
 from dbsim.lifecycle.status import Status
@@ -30,11 +31,19 @@ def _filled(one: Status, field: str) -> str:
 @index_argument
 @table_option
 @index_options(required=True)
+@click.option("--records", is_flag=True, help="Persons: kinds of columns are guessed; --column NAME:KIND states one.")
 @click.option("--bucket", type=int, help="Rows and keys from this bucket size instead of the recall.")
 @click.option("--inline", is_flag=True, help="PostgreSQL: sign rows in the transaction that writes them; no worker.")
 @click.option("--no-triggers", is_flag=True, help="Leave the table untouched; every sync then compares all rows.")
-def create(db: str, name: str, table: str, columns: tuple[str, ...], no_triggers: bool, **options: Any) -> None:
+def create(
+    db: str, name: str, table: str, columns: tuple[str, ...], records: bool, no_triggers: bool, **options: Any
+) -> None:
     """Create an index on a table of yours. Repeating the same call changes nothing."""
+    if records:
+        create_records(db, name, table, columns, no_triggers, options)
+        return
+    if not columns:
+        raise InvalidOption("name the text columns with --column, or say --records for a table of persons")
     fields = take_fields(columns, options)
     index = opened(db).create_index(name, table=table, fields=fields, triggers=not no_triggers, **options)
     made = index.options

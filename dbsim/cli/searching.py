@@ -91,7 +91,10 @@ def explain(db: str, name: str, a: str, b: str, as_json: bool) -> int:
 
 
 def explained(found: Explanation) -> Iterator[str]:
-    """The score, then each field with its shingles."""
+    """The score, then each field with its shingles; of persons the evidence."""
+    if found.evidence is not None:
+        yield from found.evidence.lines()
+        return
     verdict = "found" if found.found else "not found"
     yield f"score {_number(found.score)} (exact {_number(found.exact)}), threshold {found.threshold:g}: {verdict}"
     numbers = ", ".join(map(str, found.shared_keys)) or "none"

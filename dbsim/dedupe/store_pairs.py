@@ -7,7 +7,7 @@ afterwards (see `update`), so the pairs end as if they had been sought at the mo
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, partial
 
@@ -22,8 +22,10 @@ from dbsim.dedupe.kernels.decide import Decision, FieldScore
 from dbsim.dedupe.kernels.pairs import Candidates, Found
 from dbsim.dedupe.options import PairOptions
 from dbsim.dedupe.verify import Verifier
+from dbsim.engines.evidence import learned_of
 from dbsim.engines.transactions import PATIENCE, persistently
-from dbsim.hashing.family import Join
+from dbsim.hashing.family import ESTIMATED, Join
+from dbsim.hashing.records.learning import Learned
 from dbsim.hashing.signer import Signatures
 from dbsim.progress import Progress, quiet
 from dbsim.tables import group_state
@@ -56,7 +58,7 @@ class Workplace(Stage):
         return self.signer.family.joins(options.plan, options.threshold, options.recall)
 
     def decision(self, options: PairOptions) -> Decision:
-        estimated = self.signer.family.measure == "jaccard"
+        estimated = self.signer.family.measure in ESTIMATED
         return Decision(self.fields, options.threshold, options.verify, estimated)
 
     def collection(self, total: int) -> Collection:
@@ -70,9 +72,20 @@ class Workplace(Stage):
                 self.progress("reading signatures", done, max(done, total))
 
         def attempt() -> Collection:
-            return Collection.of(self.fields, self.joins, blocks())
+            return self.collected(blocks())
 
         return persistently(self.backend, attempt, PATIENCE)
+
+    def collected(self, blocks: Iterable[Signatures]) -> Collection:
+        """The contents of these signatures, able to score pairs as a search does."""
+        made = Collection.of(self.fields, self.joins, blocks)
+        made.learned = self.learned
+        return made
+
+    @cached_property
+    def learned(self) -> Learned | None:
+        """What was learned of the table's persons, if it is about persons."""
+        return self.context.read(lambda c: learned_of(c, self.tables))
 
 
 @dataclass

@@ -150,7 +150,7 @@ class Incremental:
         blocks = [signatures_of(connection, self.place.backend, self.place.tables, contents)]
         if gone is not None and len(gone):
             blocks.append(gone)
-        return Collection.of(self.place.fields, self.place.joins, blocks)
+        return self.place.collected(blocks)
 
     def _doubtful(self, around: Collection, changed: NDArray[np.bool_], options: PairOptions) -> Numbers:
         found: list[NDArray[np.int64]] = [NOTHING]

@@ -178,6 +178,9 @@ class Backend(Protocol):
     def lock_all(self, connection: Connection, tables: IndexTables) -> None:
         """The same for every document: no other worker changes the index until the transaction ends."""
 
+    def lock_buckets(self, connection: Connection, tables: IndexTables, keys: Sequence[int]) -> None:
+        """Let nobody else insert a row with one of these bucket keys through the door until the transaction ends."""
+
     def transient(self, error: BaseException) -> bool:
         """Whether the same transaction may succeed when tried again."""
 

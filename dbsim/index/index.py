@@ -25,6 +25,7 @@ from dbsim.engines.transactions import persistently
 from dbsim.errors import InvalidOption
 from dbsim.hashing.signer import Signer
 from dbsim.index.changing import Changing
+from dbsim.index.door import AtTheDoor
 from dbsim.index.measuring import Measuring
 from dbsim.lifecycle import status
 from dbsim.options import IndexOptions, describe_columns, require_positive
@@ -47,7 +48,7 @@ from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.source import Key
 
 
-class Index(Measuring, Changing):
+class Index(Measuring, Changing, AtTheDoor):
     """Near-duplicate search over one table. Made by `Database.create_index` or `Database.index`."""
 
     def __init__(self, context: DatabaseContext, record: catalogue.IndexRecord) -> None:
@@ -438,6 +439,8 @@ class Index(Measuring, Changing):
     def _pair_options(self, threshold: float | None, verify: bool | None, limits: Limits | None) -> PairOptions:
         family = self.options.hashing
         asked = self.options.threshold if threshold is None else threshold
+        if family.rarity:  # evidence is read off the filters, there is no other
+            return PairOptions(threshold=asked, verify=False, limits=limits or Limits())
         if verify is False and family.measure != "jaccard":
             raise InvalidOption(
                 f"family {family.registered or self.options.family!r} compares by {family.measure}, which nothing "

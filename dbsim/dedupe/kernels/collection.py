@@ -16,6 +16,9 @@ from dbsim.dedupe.kernels.decide import FieldScore
 from dbsim.dedupe.kernels.spill import Spill
 from dbsim.hashing.bloom import jaccards
 from dbsim.hashing.family import Join
+from dbsim.hashing.records.learning import Learned
+from dbsim.hashing.records.levels import Rows
+from dbsim.hashing.records.probability import probability
 from dbsim.hashing.signer import Signatures
 
 CHUNK = 1 << 13  # pairs scored at once: each may bring two pages of filters into memory, for that long
@@ -32,6 +35,8 @@ class Collection:
         self.copies = np.empty(0, np.int64)  # rows with this content
         self.order = np.empty(0, np.int64)  # place in the order of the contents' first rows
         self.counts: list[NDArray[np.int32]] = []
+        self.rarities: list[NDArray[np.int16]] = []  # of records of persons, a field each
+        self.learned: Learned | None = None  # which then scores
         self._keys, self._key_places = Spill(), list[tuple[int, int]]()  # start and rows of each block
         self._bits = [Spill() for _ in self.fields]
 
@@ -51,6 +56,7 @@ class Collection:
         rows: list[NDArray[np.int64]] = [seen]
         firsts: list[NDArray[np.int64]] = [seen]
         counts: list[list[NDArray[np.int64]]] = [[seen] for _ in fields]
+        rarities: list[list[NDArray[np.int64]]] = [[seen] for _ in fields]
         for block in blocks:
             rows.append(block.fingerprints)
             new, seen = _new(block.fingerprints, seen)
@@ -60,9 +66,14 @@ class Collection:
                 keep(new)
             for column, part in zip(counts, block.filters, strict=True):
                 column.append(part.counts[new])
+            for column, rarity in zip(
+                rarities, block.rarities or [np.zeros(len(block), np.int64)] * len(fields), strict=True
+            ):
+                column.append(rarity[new])
         made.fingerprints, made.copies = np.unique(np.concatenate(rows), return_counts=True)
         made.order = np.argsort(np.concatenate(firsts), kind="stable")
         made.counts = [np.concatenate(column)[made.order].astype(np.int32) for column in counts]
+        made.rarities = [np.concatenate(column)[made.order].astype(np.int16) for column in rarities]
         return made
 
     def _append(self, block: Signatures, new: NDArray[np.int64]) -> None:
@@ -95,6 +106,8 @@ class Collection:
         return np.concatenate([np.empty(0), *parts])
 
     def _scores(self, a: Nodes, b: Nodes) -> NDArray[np.float64]:
+        if self.learned is not None:
+            return self._probabilities(self.learned, a, b)
         total, weight = np.zeros(len(a)), np.zeros(len(a))
         for field, spill, counts in zip(self.fields, self._bits, self.counts, strict=True):
             bits = spill.map((len(self), field.bits // 64), np.uint64)
@@ -107,6 +120,18 @@ class Collection:
             total = total + np.where(both, field.weight * value, 0.0)
             weight = weight + np.where(both, field.weight, 0.0)
         return np.where(weight > 0, total / np.where(weight > 0, weight, 1.0), 0.0)
+
+    def _probabilities(self, learned: Learned, a: Nodes, b: Nodes) -> NDArray[np.float64]:
+        """Of records of persons."""
+        sides, rarities = [], []
+        for nodes in (a, b):
+            maps = zip(self._bits, self.fields, strict=True)
+            bits = tuple(s.map((len(self), f.bits // 64), np.uint64)[self.order[nodes]] for s, f in maps)
+            counts = tuple(column[nodes].astype(np.int64) for column in self.counts)
+            sides.append(Rows(bits, counts, tuple(field.bits for field in self.fields)))
+            rarities.append(np.stack([column[nodes] for column in self.rarities], axis=1))
+        each = np.arange(len(a))
+        return probability(learned.score(sides[0], sides[1], each, each, (rarities[0], rarities[1])))
 
 
 def _new(fingerprints: NDArray[np.int64], seen: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
@@ -360,6 +361,23 @@ class PostgreSQL(install.PostgreSQLInstall):
             "SELECT pg_advisory_xact_lock(CAST(:space AS int), stripe) FROM unnest(CAST(:stripes AS int[])) AS stripe",
             space=self._space(connection, tables.record.name),
             stripes=stripes,
+        )
+
+    def lock_buckets(self, connection: Connection, tables: IndexTables, keys: Sequence[int]) -> None:
+        """A snapshot older than the lock would not show what the other transaction has inserted."""
+        if ask(connection, "SELECT current_setting('transaction_isolation')").scalar_one() == "repeatable read":
+            raise InvalidOption(
+                "at isolation level REPEATABLE READ a twin inserted meanwhile stays unseen: use READ COMMITTED or "
+                "SERIALIZABLE for the transaction that adds rows"
+            )
+        name = f"dbsim door {self._home(connection)} {tables.record.name} {tables.record.generation}"
+        salt = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big", signed=True)
+        # the locks of other indexes have other numbers; in ascending order, so that nobody waits in a circle
+        numbers = sorted({key ^ salt for key in keys})
+        ask(
+            connection,
+            "SELECT pg_advisory_xact_lock(number) FROM unnest(CAST(:numbers AS bigint[])) AS number",
+            numbers=numbers,
         )
 
     def _space(self, connection: Connection, name: str) -> int:

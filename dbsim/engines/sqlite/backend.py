@@ -303,6 +303,13 @@ class SQLite(SQLiteSurface):
     def lock_all(self, connection: Connection, tables: IndexTables) -> None:
         """BEGIN IMMEDIATE already keeps every other writer away."""
 
+    def lock_buckets(self, connection: Connection, tables: IndexTables, keys: Sequence[int]) -> None:
+        """SQLite has one writer: become it, before anything is read, or with a write that changes nothing."""
+        if in_transaction(connection):
+            connection.exec_driver_sql("UPDATE dbsim_index SET listening = listening WHERE 0")
+        else:
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+
     def transient(self, error: BaseException) -> bool:
         code = _code(error)
         return code is not None and code & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
