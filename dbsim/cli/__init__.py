@@ -18,6 +18,7 @@ COMMANDS = {
     "searching": ("search", "similar", "contains", "explain"),
     "duplicates": ("pairs", "duplicates"),
     "deciding": ("decide", "decisions"),
+    "serving": ("serve",),
     "tuning": ("tune",),
     "evaluating": ("evaluate",),
     "sampling": ("sample", "overlap", "walk"),

@@ -39,7 +39,11 @@ def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
         json_option,
         click.option("--max-candidates", type=int, default=1000, show_default=True, help="Rows ranked at most."),
         click.option("--probes", type=int, default=0, help="Neighbouring buckets of each key to look into as well."),
-        click.option("--verify/--estimate", default=None, help="Rank by the exact measure, or by the filters."),
+        click.option(
+            "--verify/--estimate",
+            default=None,
+            help="Compare the texts of all rows, or of none.  [default: near the threshold]",
+        ),
         click.option("--where", help="SQL condition on the table, e.g. \"lang = 'de'\"."),
         click.option("--limit", type=int, default=10, show_default=True, help="Hits at most."),
         click.option("--threshold", type=float, help="Lowest score; the index's own by default."),

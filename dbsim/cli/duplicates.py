@@ -29,7 +29,7 @@ from dbsim.dedupe.results import Duplicates
 from dbsim.errors import InvalidOption
 from dbsim.index import Index
 from dbsim.report.files import ReportFile
-from dbsim.report.page import MEMBERS, write_page
+from dbsim.report.page import write_page
 from dbsim.report.rows import Shown, shown
 from dbsim.report.table import COLUMNS, first_line, write_csv
 
@@ -129,7 +129,9 @@ def duplicates(
         with table.open() as file:
             write_csv(file, islice(shown(index, found, keep), limit))
     if page:
-        _write_page(page, index, found, counted, keep, ON_PAGE if limit is None else limit)
+        with page.open() as file:
+            summary, shown_groups = _summary(found, counted, keep), ON_PAGE if limit is None else limit
+            write_page(file, index, summary, len(found), shown_groups, keep)
     for written in filter(None, (table, page)):
         click.echo(f"written: {written.path}", err=as_json)
     if action["delete_rows"] or action["mark"]:
@@ -171,14 +173,6 @@ def _files(csv_file: Path | None, html_file: Path | None) -> tuple[ReportFile | 
     for file in filter(None, (table, page)):
         file.check()
     return table, page
-
-
-def _write_page(page: ReportFile, index: Index, found: Duplicates, counted: Resolution, keep: str, limit: int) -> None:
-    title = f"Near-duplicates of {index.options.table}"
-    with page.open() as file:
-        write_page(
-            file, title, _summary(found, counted, keep), islice(shown(index, found, keep, MEMBERS), limit), len(found)
-        )
 
 
 def _act(

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import click
+from rich.markup import escape
 
 from dbsim.cli.common import (
     database_argument,
@@ -121,14 +122,22 @@ def show(index: Index, results: Results, as_json: bool) -> int:
         err.print("[yellow]the index is not filled yet, so rows may be missing: run `dbsim sync`")
     if results.cut:
         err.print(f"[yellow]only {results.candidates} candidates were ranked: raise --max-candidates to see all")
+    for warning in results.warnings:
+        err.print(f"[yellow]{escape(warning)}")
     if as_json:
         print_json(results.to_json())
     elif results:
         for line in lines(results, index):
             click.echo(line)
-    else:
-        click.echo("nothing similar found", err=True)
+    if not results:
+        click.echo("nothing similar found" + _closest(results), err=True)
     return 0 if results else 1
+
+
+def _closest(results: Results) -> str:
+    """The best row below the threshold, where one was ranked."""
+    best = results.closest
+    return "" if best is None else f"; closest: {best.score:.3f} (key {shown_key(best.key)})"
 
 
 def shown_key(key: Any) -> str:
@@ -141,7 +150,8 @@ def lines(results: Results, index: Index) -> Iterator[str]:
     width = max(map(len, keys))
     room = max(out.width - width - 9, 20) if out.is_terminal else SHOWN
     for hit, key, text in zip(results, keys, index.texts([hit.key for hit in results]), strict=True):
-        shown = " ".join(text.split()) if text is not None else "(deleted)"
+        shown = "" if text is None else " ".join(text.split())
+        shown = "(changed since it was indexed) " + shown if hit.stale else shown
         yield f"{hit.score:.3f}  {key:<{width}}  {shown if len(shown) <= room else shown[: room - 1] + '…'}"
 
 
@@ -164,7 +174,7 @@ def contains(db: str, name: str, words: tuple[str, ...], as_json: bool, **option
         print_json(list(found))
     else:
         for key in found:
-            click.echo(json.dumps(key, ensure_ascii=False, default=str) if isinstance(key, dict) else key)
+            click.echo(shown_key(key))
     return 0 if found else 1
 
 

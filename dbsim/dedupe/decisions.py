@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from sqlalchemy import Connection, Select, and_, delete, func, insert, or_, select, tuple_
+from sqlalchemy import ColumnElement, Connection, Select, and_, delete, false, func, insert, not_, or_, select, tuple_
 
 from dbsim.context import Stage
 from dbsim.errors import Contradiction, InvalidOption, UnknownKey, suggest
@@ -185,17 +185,45 @@ class Book(Stage):
         rows = [tuple(row) for row in connection.execute(query)]
         return [(row[:width], row[width : 2 * width], self._decision(row)) for row in rows]
 
+    def outdated(self, connection: Connection, limit: int) -> list[tuple[Key, Decision]]:
+        """Decisions about texts that have changed since."""
+        if not stored_decisions.exist(connection, self.backend, self.tables):
+            return []
+        keys = [*self.decided.keys(0), *self.decided.keys(1)]
+        query = self._select().where(self._outdated).order_by(*keys).limit(limit)
+        rows = [tuple(row) for row in connection.execute(query)]
+        return [(row[: len(keys)], self._decision(row)) for row in rows]
+
+    def counts(self, connection: Connection) -> dict[str, int]:
+        """Verdict → decisions, and how many are outdated."""
+        if not stored_decisions.exist(connection, self.backend, self.tables):
+            return {}
+        found = self._select().subquery("decided")
+        query = select(found.c.verdict, found.c.outdated, func.count()).group_by(found.c.verdict, found.c.outdated)
+        counted: dict[str, int] = {}
+        for verdict, outdated, number in connection.execute(query):
+            name = "outdated" if outdated else verdict
+            counted[name] = counted.get(name, 0) + number
+        return counted
+
+    @cached_property
+    def _rows_now(self) -> tuple[Any, Any]:
+        return self.tables.signatures.alias("dbsim_a"), self.tables.signatures.alias("dbsim_b")
+
+    @property
+    def _outdated(self) -> ColumnElement[bool]:
+        return not_(func.coalesce(self.decided.valid(*self._rows_now), false()))
+
     def _select(self) -> Select[Any]:
         """Both keys, what was decided, whether it is outdated."""
         decided, table = self.decided, self.decided.decisions
-        a, b = (self.tables.signatures.alias(f"dbsim_{side}") for side in "ab")
-        valid = func.coalesce(decided.valid(a, b), False).label("valid")
+        a, b = self._rows_now
         return (
             select(
                 *decided.keys(0),
                 *decided.keys(1),
                 *(table.c[name] for name in ("verdict", "decided_by", "decided_at", "note", "score")),
-                (~valid.element).label("outdated"),
+                self._outdated.label("outdated"),
             )
             .outerjoin_from(table, a, decided.row(0, a))
             .outerjoin(b, decided.row(1, b))

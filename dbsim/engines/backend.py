@@ -35,6 +35,8 @@ class Backend(Protocol):
     errors: tuple[type[Exception], ...]  # of the database: SQLAlchemy's, and the driver's own where it is used directly
     errors_abort: bool  # whether an error spoils the transaction it happens in
     writers_wait: bool  # whether the application's writes wait while dbsim writes
+    refuse_writes: str  # a statement after which a connection only reads
+    searches_in_sql: bool  # whether a function finds rows similar to a text
     rebuilds_tables: bool  # whether a migration changes a table by making it anew, which loses its triggers
 
     # ── the host's table ──
@@ -219,5 +221,10 @@ class Backend(Protocol):
     def hamming(self, key: ColumnElement[Any], other: ColumnElement[Any]) -> ColumnElement[int]:
         """How many bits of two keys differ."""
 
-    def json_rows(self, parameter: str, integers: Sequence[str], texts: Sequence[str]) -> FromClause:
+    def can_read(self, connection: Connection, table: str) -> bool:
+        """Whether this connection may read a table of dbsim's."""
+
+    def json_rows(
+        self, parameter: str, integers: Sequence[str], texts: Sequence[str], reals: Sequence[str] = ()
+    ) -> FromClause:
         """The objects of a JSON array, bound as `parameter`, as rows with these columns."""

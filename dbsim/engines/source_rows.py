@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Select, select
+from sqlalchemy import ColumnElement, Connection, FromClause, Select, select
 
 from dbsim.engines.backend import Backend
 from dbsim.tables.index_tables import IndexTables
@@ -18,8 +18,28 @@ TEXT_LIMIT = 4_000_000  # characters held at once, whatever the number of rows
 def source_rows(backend: Backend, tables: IndexTables) -> Select[Any]:
     """SELECT primary key, texts FROM the host's table."""
     source = tables.source
-    expressions = [e for name in tables.record.options.columns for e in backend.text_expressions(source.c[name])]
+    expressions = text_columns(backend, tables, source)
     return select(*key_columns(source, tables), *(e.label(f"dbsim_{i}") for i, e in enumerate(expressions)))
+
+
+def text_columns(backend: Backend, tables: IndexTables, source: FromClause) -> list[ColumnElement[Any]]:
+    """What to select of the host's table so that `read_fields` can read it."""
+    return [e for name in tables.record.options.columns for e in backend.text_expressions(source.c[name])]
+
+
+def read_fields(backend: Backend, values: Sequence[Any], fields: Sequence[Sequence[slice]]) -> list[str]:
+    """The text of every field, from a row's `text_columns`; Unindexable when one is no text."""
+    return ["\n".join(backend.read_text(values[place]) for place in places) for places in fields]
+
+
+def field_places(backend: Backend, tables: IndexTables, start: int) -> list[list[slice]]:
+    """Where the expressions of each field's columns stand in a row that has them from `start` on."""
+    step = len(backend.text_expressions(next(iter(tables.source.c))))
+    order = tables.record.options.columns
+    return [
+        [slice(start + order.index(name) * step, start + (order.index(name) + 1) * step) for name in field.columns]
+        for field in tables.record.options.fields
+    ]
 
 
 def texts(
@@ -29,8 +49,8 @@ def texts(
 
     `stream` needs a transaction on PostgreSQL (a cursor on the server); without it the driver holds all rows.
     """
-    fields = [_places(backend, tables, field.columns) for field in tables.record.options.fields]
     width = len(tables.key_names)
+    fields = field_places(backend, tables, width)
     batch, size = _empty(len(fields)), 0
     if stream:
         query = query.execution_options(yield_per=backend.read_batch)
@@ -39,7 +59,7 @@ def texts(
             values = tuple(row)
             key = values[:width]
             try:
-                found = ["\n".join(backend.read_text(values[place]) for place in places) for places in fields]
+                found = read_fields(backend, values, fields)
             except Unindexable as failure:
                 found = [""] * len(fields)
                 batch.failures[key] = str(failure)
@@ -52,14 +72,6 @@ def texts(
                 batch, size = _empty(len(fields)), 0
     if batch.keys:
         yield batch
-
-
-def _places(backend: Backend, tables: IndexTables, columns: Sequence[str]) -> list[slice]:
-    """Where the expressions of a field's columns stand in a row."""
-    step = len(backend.text_expressions(next(iter(tables.source.c))))
-    start = len(tables.key_names)
-    order = tables.record.options.columns
-    return [slice(start + order.index(name) * step, start + (order.index(name) + 1) * step) for name in columns]
 
 
 def _empty(fields: int) -> Texts:

@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from dbsim.hashing.error import DEVIATIONS, error_steps
 from dbsim.options import Field, IndexOptions
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.names import identifier, literal, quote
 
+SHORT = 16  # features: what one collision moves the estimate of a shorter text by is more, and so rarer
 PAIRS, BUCKETS, STATUS = "pairs", "buckets", "dbsim_status"
 Jaccard = Callable[[Field, int, str, str], str]  # field, its number, two aliases → a SQL expression
 
@@ -75,6 +77,17 @@ class Surface:
             weights.append(f"CASE WHEN {both} THEN {weight} ELSE {zero} END")
         return f"({' + '.join(values)}) / NULLIF({' + '.join(weights)}, {zero})"
 
+    def standard_error(self, largest: str, number: Callable[[float], str]) -> str:
+        """Of a pair's score, in steps by the longer row; of several fields the largest (`largest` is SQL's maximum)."""
+        parts = []
+        for place, field in enumerate(self.options.fields):
+            threshold = self.threshold if len(self.options.fields) == 1 else None
+            a, b = self.count(place, "a"), self.count(place, "b")
+            steps = error_steps(field.bits, threshold, field.sample)
+            cases = [f"WHEN {a} <= {count} AND {b} <= {count} THEN {number(error)}" for count, error in steps]
+            parts.append(f"CASE {' '.join(cases)} ELSE {number(1.0)} END")
+        return parts[0] if len(parts) == 1 else f"{largest}({', '.join(parts)})"
+
     def _both(self, number: int, a: str, b: str) -> str:
         return f"{self.count(number, a)} > 0 AND {self.count(number, b)} > 0"
 
@@ -96,6 +109,8 @@ class Surface:
             "b_key": self.key_of("b"),
             "key_in_common": self.keys_in_common("a.{0} = b.{0}", " OR "),
             "threshold": repr(self.threshold),
+            "deviations": repr(DEVIATIONS),
+            "least_step": repr((1 - self.threshold) / SHORT),
         }
 
 

@@ -25,6 +25,7 @@ Counts = NDArray[np.int64]
 
 DEVIATIONS = 2.5  # of a normal distribution: 0.6 % lie beyond on either side
 EMPTY = 16.0  # a filter whose union has fewer bits left says "many": its logarithm is a guess
+LOADS = (0.25, 0.5, 1.0, 1.5, 2.0, 3.0)  # features a bit
 WORST = (0.2, 0.3, 0.5)  # similarities around which the error is largest, for any counts
 
 
@@ -52,11 +53,39 @@ def widths(
     several, whose own similarity is not known) it is the widest of any.
     """
     features = _features(size)
-    one, two = features[a], features[b]
+    return _widths(size, features[a], features[b], threshold, sample, deviations)
+
+
+@lru_cache(maxsize=64)
+def question_widths(size: int, threshold: float | None, sample: int = 1) -> tuple[list[float], list[float]]:
+    """`widths` of a question with 0 … size set bits, whatever row is compared with it: the widest of any."""
+    features = _features(size)[:, None]
+    ratio = max(threshold or 0.5, 0.3)  # a row at the threshold has between t and 1/t times as many features
+    others = np.minimum(features * ratio ** np.linspace(-1, 1, 7), features[-1])
+    below, above = _widths(size, features, others, threshold, sample, DEVIATIONS)
+    below[0] = above[0] = 0.0
+    return below.max(axis=1).tolist(), above.max(axis=1).tolist()
+
+
+def error_steps(size: int, threshold: float | None, sample: int = 1) -> list[tuple[int, float]]:
+    """(set bits, standard error of two rows with at most so many) for SQL, which has no square root everywhere."""
+    found = []
+    for load in LOADS:
+        count = np.array([int(size * (1 - np.exp(-load)))])
+        errors = [
+            standard_errors(size, count, count, j, sample) for j in (WORST if threshold is None else (threshold,))
+        ]
+        found.append((int(count[0]), round(float(np.max(errors)), 5)))
+    return [step for step in found if step[1] < 1]
+
+
+def _widths(
+    size: int, one: Numbers, two: Numbers, threshold: float | None, sample: int, deviations: float
+) -> tuple[Numbers, Numbers]:
     below, above = np.zeros(np.broadcast(one, two).shape), np.zeros(np.broadcast(one, two).shape)
     for similarity in WORST if threshold is None else (threshold,):
         error = deviations * _errors(size, one, two, similarity, sample)
-        step = sample / _union(one, two, similarity)
+        step = 1 / _union(one, two, similarity)
         below = np.maximum(below, error + (1 - similarity) * step)
         above = np.maximum(above, error + step)
     return below, above

@@ -24,6 +24,35 @@ def jaccard(left: Documents, right: Documents) -> Similarities:
     return weighted_mean(total, weight)
 
 
+def paired_jaccard(
+    left: Documents, right: Documents, lefts: NDArray[np.int64], rights: NDArray[np.int64]
+) -> Similarities:
+    """The same for some pairs only, given by their numbers: lefts[i] with rights[i]."""
+    total, weight = np.zeros(len(lefts)), np.zeros(len(lefts))
+    for mine, other in zip(left.fields, right.fields, strict=True):
+        both = (mine.features.counts[lefts] > 0) & (other.features.counts[rights] > 0)
+        total += mine.weight * both * _paired(mine.features, other.features, lefts, rights)
+        weight += mine.weight * both
+    return weighted_mean(total, weight)
+
+
+def _paired(left: Features, right: Features, lefts: NDArray[np.int64], rights: NDArray[np.int64]) -> Similarities:
+    """Every distinct feature of the right documents is looked up among those of its left one."""
+    _, terms = np.unique(np.concatenate([left.hashes, right.hashes]), return_inverse=True)
+    width = int(terms.max(initial=0)) + 1
+    mine = np.unique(left.documents * width + terms[: len(left.hashes)])
+    other = np.unique(right.documents * width + terms[len(left.hashes) :])
+    sizes = np.bincount(mine // width, minlength=len(left))[lefts]
+    starts = np.searchsorted(other, np.arange(len(right) + 1) * width)
+    counts = np.diff(starts)[rights]
+    pairs = np.repeat(np.arange(len(lefts)), counts)
+    places = np.arange(len(pairs)) + np.repeat(starts[:-1][rights] - (np.cumsum(counts) - counts), counts)
+    wanted = lefts[pairs] * width + other[places] % width
+    found = np.append(mine, -1)[np.searchsorted(mine, wanted)] == wanted
+    common = np.bincount(pairs[found], minlength=len(lefts)).astype(np.float64)
+    return weighted_mean(common, sizes + counts - common)
+
+
 def weighted_mean(total: Similarities, weight: Similarities) -> Similarities:
     """0 where there is no weight."""
     return np.asarray(total / np.where(weight > 0, weight, 1.0))

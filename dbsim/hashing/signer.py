@@ -15,6 +15,7 @@ from dbsim.hashing.families.registry import family_of
 from dbsim.hashing.family import Model
 from dbsim.hashing.fingerprint import fingerprints
 from dbsim.hashing.keys import Plan
+from dbsim.hashing.measures import paired_jaccard
 from dbsim.hashing.word_signatures import WordSignature, as_numbers
 from dbsim.text.features import Analyser, Features
 from dbsim.text.tokens import TokenHasher
@@ -129,6 +130,19 @@ class Signer:
         exact = self.family.similarity(self.documents(left), self.documents(right), self.fitted)
         return np.round(exact, 12)  # equal texts are 1, not 1 - 2⁻⁵³
 
+    def paired(
+        self, left: Documents, right: Documents, lefts: NDArray[np.int64], rights: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """The same for some pairs only: lefts[i] with rights[i]."""
+        if self.family.measure == "jaccard":
+            exact = paired_jaccard(left, right, lefts, rights)
+        else:
+            exact = self.family.similarity(left, right, self.fitted)[lefts, rights]
+        return np.round(exact, 12)
+
+    def fingerprints(self, documents: Documents) -> NDArray[np.int64]:
+        return fingerprints([field.tokens for field in documents.fields], self._secret)
+
     @property
     def fitted(self) -> Model:
         if self.model is None:
@@ -152,7 +166,7 @@ class Signer:
         signed = self.family.signed(documents, self.plan, self.fitted)
         return Signatures(
             signed.present,
-            fingerprints([field.tokens for field in documents.fields], self._secret),
+            self.fingerprints(documents),
             signed.keys,
             tuple(field.filters for field in documents.fields),
             tuple(

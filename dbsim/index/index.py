@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Subquery
 
-from dbsim.context import DatabaseContext
+from dbsim.context import DatabaseContext, IndexContext
 from dbsim.dedupe.decisions import Book, Decision
 from dbsim.dedupe.keep import Ranking
 from dbsim.dedupe.kernels.buckets import Limits
@@ -61,6 +61,11 @@ class Index(Measuring, Changing):
     @property
     def _signer(self) -> Signer:
         return self._search.signer
+
+    @property
+    def context(self) -> IndexContext:
+        """What work on the generation that is searched now needs."""
+        return self._current.get().context
 
     def __repr__(self) -> str:
         return f"<dbsim index {self.name!r} on {self.options.table!r}>"
@@ -164,9 +169,10 @@ class Index(Measuring, Changing):
     ) -> Results:
         """Rows similar to a text; for an index of several fields give `{"title": …, "body": …}`.
 
-        `probes` looks into so many neighbouring buckets of each key as well. `verify` recomputes the family's exact
-        measure from the texts of the ranked rows and lets it decide; it is on unless that measure is Jaccard, of which
-        the filters give an estimate. `containing` leaves rows out that lack a word, in the same statement.
+        `probes` looks into so many neighbouring buckets of each key as well. `verify` says whose texts decide: by
+        default those of rows within the estimate's error of the threshold, with True of all ranked rows, with False of
+        none; measures other than Jaccard have no estimate, so all. `containing` leaves rows out that lack a word, in
+        the same statement.
         """
         wanted = Words(all=(containing,)) if isinstance(containing, str) else containing
         own = connection_of(connection)
@@ -255,13 +261,15 @@ class Index(Measuring, Changing):
         max_candidates: int = MAX_CANDIDATES,
         probes: int = 0,
     ) -> Subquery:
-        """The search as a SQLAlchemy selectable with the key columns and `score`, to join with your own tables.
+        """The search as a SQLAlchemy selectable: key columns, `score`, `standard_error`, to join with your own tables.
 
-        Threshold and score are those of the estimated Jaccard similarity, whatever the family's own measure. Build it
-        anew for each query: it asks one generation of the index, which goes some minutes after a change of options.
+        Threshold and score are those of the estimated Jaccard similarity, whatever the family's own measure; rows down
+        to 2.5 standard errors below the threshold are there too, as no text is looked at. Build it anew for each
+        query: it asks one generation of the index, which goes some minutes after a change of options.
         """
         search = self._current.get()
-        bounds = bounds_of(search.options, threshold, limit, max_candidates, probes, verify=False)
+        verify = None if search.options.hashing.measure == "jaccard" else False
+        bounds = bounds_of(search.options, threshold, limit, max_candidates, probes, verify)
         (query,) = search.sign([by_field(search.options, text)], probes)
         return search.match(query, bounds, where)
 
@@ -272,6 +280,12 @@ class Index(Measuring, Changing):
     def texts(self, keys: Sequence[Any]) -> list[str | None]:
         """The indexed text of rows of the table, in the order of the keys; None for one that is gone."""
         return self._search.texts([self.key(key) for key in keys])
+
+    def rows(self, keys: Sequence[Any]) -> list[dict[str, str] | None]:
+        """The text of every field of rows of the table, in the order of the keys; None for one that is gone."""
+        names = [field.name for field in self.options.fields]
+        found = self._search.columns_of([self.key(key) for key in keys])
+        return [None if texts is None else dict(zip(names, texts, strict=True)) for texts in found]
 
     # ── the whole table ──
     def pairs(
@@ -356,6 +370,12 @@ class Index(Measuring, Changing):
     def decisions(self) -> Iterator[Decision]:
         """Everything that was decided, in key order, read a page at a time."""
         return iter(self._book())
+
+    def decisions_among(self, keys: Sequence[Any]) -> list[Decision]:
+        """What was decided about any two of these rows."""
+        wanted = [self.key(key) for key in keys]
+        book = self._book()
+        return [decision for _, _, decision in self._context.read(lambda c: book.of(c, wanted))]
 
     def labelled_pairs(self) -> Iterator[tuple[Decision, list[float | None]]]:
         """Every decision with the exact similarity of each field as the texts are now: data to fit and judge with."""

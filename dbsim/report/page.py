@@ -1,81 +1,66 @@
-"""The report as one HTML page without scripts: the members of a group side by side, differences marked."""
+"""The report as one HTML page without scripts: the largest groups first, members side by side, differences marked."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator
-from html import escape
+import datetime
+from collections.abc import Iterator
 from typing import Any, TextIO
 
-from dbsim.report.differences import ADDED, MISSING, differences, shorten
+from dbsim.dedupe.browse import Browser, Filter, Summary
+from dbsim.index import Index
+from dbsim.options import describe_columns
 from dbsim.report.files import MARK
-from dbsim.report.rows import Shown
+from dbsim.report.templating import environment, stylesheet
 
 MEMBERS = 12  # shown of a group
-CONTEXT = 30  # words shown before and after a difference
-STYLE = """
-:root { color-scheme: light dark; }
-body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 110rem; padding: 0 1.5rem; }
-h1 { font-size: 1.4rem; margin: 0 0 .3rem; } h2 { font-size: 1rem; margin: 2rem 0 .5rem; }
-.note { color: #667; }
-.members { display: grid; gap: .8rem; grid-template-columns: repeat(auto-fit, minmax(20rem, 1fr)); }
-article { border: 1px solid #8886; border-radius: .4rem; padding: .6rem .8rem; overflow-wrap: anywhere; }
-article.stays { border-color: #2a7; box-shadow: inset 3px 0 #2a7; }
-header { display: flex; gap: .6rem; align-items: baseline; font-size: .85rem; margin-bottom: .3rem; }
-header b { font-size: 1rem; } .score { margin-left: auto; font-variant-numeric: tabular-nums; }
-p { margin: 0; } ins { background: #2a73; text-decoration: none; border-radius: 2px; }
-del { background: #d443; border-radius: 2px; }
-"""
+BATCH = 100  # groups read at once
 
 
-def write_page(file: TextIO, title: str, summary: str, groups: Iterable[Shown], total: int) -> int:
-    """The number of groups on the page."""
-    file.write(f'<!doctype html><!-- {MARK} --><html lang="en"><meta charset="utf-8"><title>{escape(title)}</title>')
-    file.write('<meta name="viewport" content="width=device-width, initial-scale=1">')
-    file.write(f"<style>{STYLE}</style><h1>{escape(title)}</h1><p>{escape(summary)}</p>")
-    file.write(
-        '<p class="note">Words marked <ins>like this</ins> are only in that row, <del>like this</del> only in the '
-        "group's first row. The row with the bar stays.</p>"
-    )
-    count = 0
-    for shown in groups:
-        file.writelines(_group(shown))
-        count += 1
-    if count < total:
-        file.write(f'<p class="note">{total - count} more groups are not on this page: raise --limit to see them.</p>')
-    file.write("</html>\n")
+def write_page(file: TextIO, index: Index, summary: str, total: int, limit: int, keep: str) -> int:
+    """The number of groups on the page; `total` are stored."""
+    templates = environment()
+    file.write(templates.get_template("report.html").render(**_head(index, summary, total, limit)))
+    template, count = templates.get_template("report_group.html"), 0
+    for count, (group, members) in enumerate(_groups(index, limit, keep), 1):  # noqa: B007
+        file.write(template.render(group=group, members=members, more=group.rows - len(members)))
+    file.write("</main></body></html>\n")
     return count
 
 
-def _group(shown: Shown) -> Iterator[str]:
-    group = shown.group
-    yield f"<section><h2>{len(group.members)} rows around {_key(group.representative)}"
-    yield f' <span class="note">diameter {group.diameter:.3f}</span></h2><div class="members">'
-    first = shown.texts[0] or ""
-    for number, (hit, stays, text) in enumerate(zip(group.members, shown.stays, shown.texts, strict=False)):
-        yield f'<article class="{"stays" if stays else "goes"}"><header><b>{_key(hit.key)}</b>'
-        yield f'<span class="note">{"stays" if stays else "goes"}</span>'
-        yield f'<span class="score">{hit.score:.3f}</span></header><p>'
-        yield _plain(text) if number == 0 or text is None else _marked(first, text)
-        yield "</p></article>"
-    yield "</div>"
-    if len(group.members) > len(shown.texts):
-        yield f'<p class="note">and {len(group.members) - len(shown.texts)} more rows</p>'
-    yield "</section>"
+def _head(index: Index, summary: str, total: int, limit: int) -> dict[str, Any]:
+    options = index.options
+    which = f"The {limit:,} largest of {total:,} groups are on this page" if limit < total else "The largest come first"
+    return {
+        "mark": MARK,
+        "title": f"Near-duplicates of {options.table}",
+        "style": stylesheet(),
+        "index": index.name,
+        "table": options.table,
+        "columns": describe_columns(options.fields),
+        "threshold": f"{options.threshold:g}",
+        "date": datetime.datetime.now().strftime("%d %B %Y, %H:%M").lstrip("0"),
+        "summary": summary,
+        "shown": f"{which}{': raise --limit to see more' if limit < total else ''}." if total else "",
+    }
 
 
-def _plain(text: str | None) -> str:
-    return "(deleted)" if text is None else escape(" ".join(shorten(text.split(), 10 * CONTEXT)))
-
-
-def _marked(first: str, text: str) -> str:
-    tags = {ADDED: "ins", MISSING: "del"}
-    parts = []
-    for kind, words in differences(first, text):
-        shown = escape(" ".join(words if kind in tags else shorten(words, CONTEXT)))
-        parts.append(f"<{tags[kind]}>{shown}</{tags[kind]}>" if kind in tags else shown)
-    return " ".join(parts)
-
-
-def _key(key: Any) -> str:
-    return escape(json.dumps(key, ensure_ascii=False, default=str) if isinstance(key, dict) else str(key))
+def _groups(index: Index, limit: int, keep: str) -> Iterator[tuple[Summary, list[dict[str, Any]]]]:
+    view, after = Browser(index.context), None
+    left = limit
+    while left > 0:
+        place, size = after, min(BATCH, left)
+        found = index.context.read(lambda c: view.page(c, Filter(), "size", place, size))  # noqa: B023
+        kept = index.kept([group.id for group in found], keep=keep) if found else set()
+        for group in found:
+            members = index.context.read(lambda c: view.members(c, group.id, MEMBERS))  # noqa: B023
+            rows = index.rows([key for key, _ in members])
+            yield (
+                group,
+                [
+                    {"key": key, "score": score, "stays": index.key(key) in kept, "row": row}
+                    for (key, score), row in zip(members, rows, strict=True)
+                ],
+            )
+        if len(found) < size:
+            return
+        after, left = (float(found[-1].rows), found[-1].id), left - size

@@ -59,9 +59,8 @@ def search_containing(
         right: set[Key] = set()
         for some in chunks(keys, search.backend.key_batch):
             right |= _answers(search, question, own, some, Contained())
-    kept = Results([hit for hit, key in zip(found, keys, strict=True) if key in right][: bounds.limit])
-    kept.candidates, kept.cut, kept.complete = found.candidates, found.cut, found.complete
-    return kept
+    found[:] = [hit for hit, key in zip(found, keys, strict=True) if key in right][: bounds.limit]
+    return found
 
 
 def _statement(search: SearchEngine, question: Question, where: Where) -> Any:

@@ -13,21 +13,24 @@ Text = str | Mapping[str, str]  # one text for all fields, or each field's
 MAX_CANDIDATES = 1000
 MAX_PROBES = 100  # neighbours of a key: each is one more descent in its B-tree
 SLACK = 0.1  # an estimate may lie so far below the exact Jaccard similarity: 4 standard errors and more
+SPARE = 8  # rows looked at beyond the limit, in place of those that turn out to be no hits
+MOST_TEXTS = 64  # the same when that was not enough: a search reads at most `limit` and so many texts
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """How similar, how many, how much work at most, and whether the exact measure decides.
+    """How similar, how many, how much work at most, and what decides.
 
-    `measure` says whether the threshold is one of the Jaccard similarity, which the database estimates, or of another
-    measure, of which only `verify` knows the value.
+    `verify` compares the texts of all rows (True), of none (False), or of those near the threshold (None). `measure`
+    says whether the threshold is one of the Jaccard similarity, which the database estimates, or of another measure,
+    of which only texts tell the value.
     """
 
     threshold: float
     limit: int = 10
     max_candidates: int = MAX_CANDIDATES
     probes: int = 0
-    verify: bool = False
+    verify: bool | None = None
     measure: str = "jaccard"
 
     def __post_init__(self) -> None:
@@ -39,16 +42,11 @@ class Bounds:
             raise InvalidOption(f"{self.probes} probes are not possible: use 0 to {MAX_PROBES}")
 
     @property
-    def estimate(self) -> float:
-        """The lowest score that the database may report."""
-        if not self.verify:
-            return self.threshold
-        return max(self.threshold - SLACK, 0.0) if self.measure == "jaccard" else 0.0
-
-    @property
-    def hits(self) -> int:
-        """How many of them."""
-        return self.max_candidates if self.verify else self.limit
+    def rounds(self) -> tuple[int, ...]:
+        """How many of the best rows to look at; if too few of them are hits, then how many."""
+        if self.verify:
+            return (self.max_candidates,)
+        return (self.limit + SPARE, self.limit + MOST_TEXTS)
 
 
 def bounds_of(
@@ -56,13 +54,31 @@ def bounds_of(
 ) -> Bounds:
     """What the caller left open follows from the index."""
     family = options.hashing
-    if verify is None:
+    if verify is None and family.measure != "jaccard":  # of which alone the estimate's error is known
         verify = family.measure not in ESTIMATED
     if threshold is None:
         # a forest returns the nearest rows, near or not; without verifying no other measure than Jaccard is known
         known = verify or family.measure in ESTIMATED
         threshold = options.threshold if known and not family.nearest else 0.0
     return Bounds(threshold, limit, max_candidates, probes, verify, family.measure)
+
+
+def expected_recall(options: IndexOptions, threshold: float) -> float | None:
+    """The share of rows with exactly this similarity that share a key; None for a family without a formula."""
+    collision = options.hashing.collision(threshold)
+    return None if collision is None else options.plan.recall(collision)
+
+
+def below_threshold(options: IndexOptions, threshold: float) -> str | None:
+    """What to tell somebody who asks for less than the index was made for."""
+    if options.hashing.nearest or not 0 < threshold < options.threshold:
+        return None
+    recall = expected_recall(options, threshold)
+    share = "an unknown share" if recall is None else f"about {recall:.0%}"
+    return (
+        f"the index was made for threshold {options.threshold:g}: {share} of the rows at {threshold:g} are found; "
+        f"dbsim alter with --threshold {threshold:g} finds {options.recall:.0%}"
+    )
 
 
 def by_field(options: IndexOptions, text: Text) -> str | list[str]:

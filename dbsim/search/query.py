@@ -28,6 +28,7 @@ class Query:
     lookups: tuple[tuple[int, ...], ...] = ()
     texts: tuple[str, ...] = ()
     rarities: tuple[int, ...] = ()  # of records of persons
+    fingerprint: int | None = None
 
     @staticmethod
     def of(signatures: Signatures) -> list[Query | None]:
@@ -41,7 +42,8 @@ class Query:
         if row[0] is None:
             return None
         filters, rarities = row[1 + keys : 1 + keys + 2 * fields], row[1 + keys + 2 * fields :]
-        return Query(tuple(row[1 : 1 + keys]), tuple(filters[0::2]), tuple(filters[1::2]), rarities=tuple(rarities))
+        found = tuple(row[1 : 1 + keys]), tuple(filters[0::2]), tuple(filters[1::2])
+        return Query(*found, rarities=tuple(rarities), fingerprint=row[0])
 
     @staticmethod
     def nothing(options: IndexOptions, width: int = 1) -> Query:

@@ -2,28 +2,41 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 
 @dataclass(frozen=True)
 class Hit:
-    """A row of the source table: its primary key (a dict when composite) and its score from 0 to 1."""
+    """A row of the source table: its primary key (a dict when composite) and its score from 0 to 1.
+
+    `exact` says that the score was computed from the texts, not estimated; `stale` that the row has been changed since
+    it was indexed, so that an estimate is one of its former text.
+    """
 
     key: Any
     score: float
+    exact: bool = field(default=False, compare=False)
+    stale: bool = field(default=False, compare=False)
+
+    def to_json(self) -> dict[str, Any]:
+        found = {"key": self.key, "score": self.score, "exact": self.exact}
+        return {**found, "stale": True} if self.stale else found
 
 
 class Results(list[Hit]):
     """Hits, best first.
 
-    `candidates` rows were ranked; `cut` says that this was the allowed maximum, so that hits may be missing;
-    `complete` is False while the index is still being filled for the first time.
+    `candidates` rows were ranked; `cut` says that there were more than the allowed maximum, so that hits may be
+    missing; `complete` is False while the index is still being filled for the first time. When nothing was found,
+    `closest` is the best of the ranked rows, below the threshold. `warnings` are sentences about the question.
     """
 
     candidates: int = 0
     cut: bool = False
     complete: bool = True
+    closest: Hit | None = None
+    warnings: tuple[str, ...] = ()
 
     def to_json(self) -> list[dict[str, Any]]:
-        return [{"key": hit.key, "score": hit.score} for hit in self]
+        return [hit.to_json() for hit in self]

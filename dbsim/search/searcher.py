@@ -2,78 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import BindParameter, ColumnElement, Connection, Select, Subquery, bindparam, select
+from sqlalchemy import BindParameter, ColumnElement, Connection, Subquery, bindparam, select
 from sqlalchemy.sql.visitors import replacement_traverse
 
-from dbsim.context import Stage
-from dbsim.engines.source_rows import source_rows, texts
 from dbsim.engines.stored_keys import stored_key, stored_keys
 from dbsim.errors import InvalidOption, UnknownKey
-from dbsim.hashing.records.family import Records
-from dbsim.hashing.records.learning import Learned
-from dbsim.options import IndexOptions
+from dbsim.hashing.error import DEVIATIONS
+from dbsim.search.asking import Asker
+from dbsim.search.decide import cut_of
 from dbsim.search.explain import Explanation, explain
 from dbsim.search.limits import Bounds
 from dbsim.search.query import Query, as_lookups
-from dbsim.search.results import Hit, Results
-from dbsim.search.statements import Statements, Where, bound_parameters, many_parameters, parameters, self_parameters
+from dbsim.search.results import Results
+from dbsim.search.statements import Where
 from dbsim.sync import models
-from dbsim.tables.catalogue import is_ready
 from dbsim.tables.key_conditions import among, chunks, key_columns
-from dbsim.tables.source import Key, Texts, public_key
-
-BATCH = 200  # queries in one statement
-CONVERTING = ("asyncpg",)  # drivers that take filters as objects of their own, which SQLAlchemy makes
+from dbsim.tables.source import Key, public_key
 
 
 @dataclass
-class Compiled:
-    """A statement as the driver takes it: building and compiling costs more than running it."""
-
-    sql: str
-    order: list[str] | None
-    defaults: dict[str, Any]
-
-    def arguments(self, values: dict[str, Any]) -> Any:
-        values = {**self.defaults, **values}
-        return values if self.order is None else tuple(values[name] for name in self.order)
-
-
-@dataclass
-class Found:
-    """What a statement returned for one query: keys with scores, best first."""
-
-    hits: list[tuple[Key, float]] = field(default_factory=list)
-    candidates: int = 0
-
-
-@dataclass
-class SearchEngine(Stage):
-    """The searches of one index; statements are compiled once."""
-
-    _compiled: dict[Any, Compiled] = field(default_factory=dict)
-    _filled: bool = False
-
-    @property
-    def options(self) -> IndexOptions:
-        return self.context.options
-
-    @property
-    def statements(self) -> Statements:
-        return Statements(self.backend, self.tables, self.learned)
-
-    @property
-    def learned(self) -> Learned | None:
-        """What is known of the persons in the table, once the model is there."""
-        family = self.signer.family
-        return family.learned(self.signer.fitted) if isinstance(family, Records) else None
+class SearchEngine(Asker):
+    """The searches of one index."""
 
     def sign(
         self, texts: Sequence[str | Sequence[str]], probes: int = 0, connection: Connection | None = None
@@ -125,38 +81,17 @@ class SearchEngine(Stage):
             query = self.query_of(own, key, bounds)
             return self._run(query, bounds, where, own, key)
 
-    def search_many(
-        self, queries: Sequence[Query | None], bounds: Bounds, connection: Connection | None
-    ) -> list[Results]:
-        if self.signer.family.nearest:  # neighbours in key order are one scan a query and tree
-            return [self._run(query, bounds, None, connection) for query in queries]
-        found: list[Found] = [Found() for _ in queries]
-        width = next((query.width for query in queries if query is not None), 1)
-        with self.context.searching(connection) as own:
-            complete = self._is_complete(own)
-            compiled = self._compile(own, ("many", width), lambda: self.statements.search_many(width))
-            for start in range(0, len(queries), BATCH):
-                some = queries[start : start + BATCH]
-                values = bound_parameters(bounds.estimate, bounds.hits, bounds.max_candidates)
-                values["queries"] = many_parameters(self.tables.record.options, some, bounds.estimate)
-                for number, candidates, score, *key in own.exec_driver_sql(compiled.sql, compiled.arguments(values)):
-                    found[start + number].candidates = candidates
-                    if score is not None:
-                        found[start + number].hits.append((tuple(key), score))
-            return [
-                self._results(own, query, result, bounds, complete)
-                for query, result in zip(queries, found, strict=True)
-            ]
-
     def match(self, query: Query | None, bounds: Bounds, where: Where) -> Subquery:
-        """Key columns and score as a selectable to join with."""
+        """Key columns, score and standard error as a selectable to join with; cut so low that pairs are not lost."""
         query = query or Query.nothing(self.tables.record.options)
         rows = self.statements.candidates(where, width=query.width).limit(bounds.max_candidates)
         ranked = self.statements.ranked(rows.subquery("candidates"))
         columns = ranked.selected_columns
         best_first = [columns[self.tables.names.score].desc(), *(columns[name] for name in self.tables.key_names)]
         ordered = ranked.order_by(*best_first).limit(bounds.limit)
-        values = self._values(query, bounds)
+        cut = cut_of(self.options, query.counts, bounds)
+        values = self._values(query, cut, bounds, bounds.limit)
+        values["dbsim_error"] = round((bounds.threshold - cut.lowest) / DEVIATIONS, 4)
         return cast(Subquery, replacement_traverse(ordered.subquery(), {}, partial(_bound, values)))
 
     def query_of(self, connection: Connection, key: Key, bounds: Bounds) -> Query | None:
@@ -190,7 +125,7 @@ class SearchEngine(Stage):
         """What two rows have in common; the signatures are the stored ones."""
         with self.context.searching() as own:
             a, b = stored_keys(own, self.backend, self.tables, [a, b])
-            stored = [self.query_of(own, key, Bounds(threshold=0.0)) for key in (a, b)]
+            stored = [self.query_of(own, key, Bounds(threshold=0.0, verify=False)) for key in (a, b)]
             (key_a, texts_a), (key_b, texts_b) = (self._row(own, key) for key in (a, b))
         names = self.tables.key_names
         shown = (public_key(names, key_a), public_key(names, key_b))
@@ -206,10 +141,6 @@ class SearchEngine(Stage):
         shown = public_key(self.tables.key_names, key)
         return UnknownKey(f"table {self.tables.record.options.table!r} has no row with the key {shown!r}")
 
-    def source_texts(self, connection: Connection, keys: Sequence[Key]) -> Iterator[Texts]:
-        query = source_rows(self.backend, self.tables).where(among(key_columns(self.tables.source, self.tables), keys))
-        return texts(connection, self.backend, self.tables, query, stream=False)
-
     def _stored_query(self, values: tuple[Any, ...]) -> Query | None:
         options = self.tables.record.options
         query = Query.from_row(values, options.keys, len(options.fields))
@@ -217,82 +148,6 @@ class SearchEngine(Stage):
             return None
         bits = tuple(None if value is None else self.backend.read_bits(value) for value in query.bits)
         return self._spread(replace(query, bits=bits))
-
-    def _run(
-        self,
-        query: Query | None,
-        bounds: Bounds,
-        where: Where,
-        connection: Connection | None,
-        key: Key | None = None,
-        marked: ColumnElement[bool] | None = None,
-    ) -> Results:
-        if query is None:
-            return Results()
-        values = self._values(query, bounds) | (self_parameters(key) if key else {})
-        shape: dict[str, Any] = {"without_key": key is not None, "width": query.width}
-        with self.context.searching(connection) as own:
-            complete = self._is_complete(own)
-            if marked is None and (where is None or isinstance(where, str)) and own.dialect.driver not in CONVERTING:
-                compiled = self._compile(own, (where, *shape.values()), lambda: self.statements.search(where, **shape))
-                rows = own.exec_driver_sql(compiled.sql, compiled.arguments(values)).all()
-            else:
-                rows = own.execute(self.statements.search(where, **shape, marked=marked), values).all()
-            best = [(tuple(row)[1:-1], row[-1]) for row in rows if row[-1] is not None and row[-1] >= bounds.estimate]
-            return self._results(own, query, Found(best, rows[0][0] if rows else 0), bounds, complete)
-
-    def _values(self, query: Query, bounds: Bounds) -> dict[str, Any]:
-        return parameters(
-            self.backend,
-            self.tables.record.options,
-            query,
-            threshold=bounds.estimate,
-            limit=bounds.hits,
-            max_candidates=bounds.max_candidates,
-        )
-
-    def _results(
-        self, connection: Connection, query: Query | None, found: Found, bounds: Bounds, complete: bool
-    ) -> Results:
-        hits = found.hits
-        if bounds.verify and query is not None and hits:
-            hits = self._verified(connection, query, hits, bounds)
-        results = Results(Hit(public_key(self.tables.key_names, key), score) for key, score in hits)
-        results.candidates = min(found.candidates, bounds.max_candidates)
-        results.cut = found.candidates >= bounds.max_candidates
-        results.complete = complete
-        return results
-
-    def _verified(
-        self, connection: Connection, query: Query, hits: Sequence[tuple[Key, float]], bounds: Bounds
-    ) -> list[tuple[Key, float]]:
-        """The exact measure, from the source text of the ranked rows; rows that are gone are left out."""
-        question = [[text] for text in query.texts]
-        exact: dict[Key, float] = {}
-        for some in chunks([key for key, _ in hits], self.backend.key_batch):
-            for batch in self.source_texts(connection, some):
-                exact |= zip(batch.keys, self.signer.similarity(question, batch.columns)[0].tolist(), strict=True)
-        kept = [(key, exact[key]) for key, _ in hits if exact.get(key, -1.0) >= bounds.threshold]
-        return sorted(kept, key=lambda hit: -hit[1])[: bounds.limit]
-
-    def _is_complete(self, connection: Connection) -> bool:
-        """Whether the first filling is over; once it is, it stays so and is not asked again."""
-        self._filled = self._filled or is_ready(connection, self.tables.record.name)
-        return self._filled
-
-    def _compile(self, connection: Connection, shape: Any, build: Any) -> Compiled:
-        """For the caller's driver, which need not be that of dbsim's own engine."""
-        shape = (connection.dialect.driver, shape)
-        found = self._compiled.get(shape)
-        if found is None:
-            statement: Select[Any] = build()
-            compiled = statement.compile(dialect=connection.dialect)
-            order = list(compiled.positiontup) if compiled.positiontup is not None else None
-            found = Compiled(str(compiled), order, dict(compiled.params))
-            if len(self._compiled) > 100:  # conditions with literals in them
-                self._compiled.clear()
-            self._compiled[shape] = found
-        return found
 
 
 def _bound(values: dict[str, Any], element: Any, **_: object) -> Any:

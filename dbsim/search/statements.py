@@ -2,6 +2,7 @@
 
 candidates: rows that share a bucket key, at most max_candidates of them, filters included
 scored:     their number and their scores, best first
+few:        the best of them, looked up in the source: are they there, and what do the doubtful ones say now
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ from sqlalchemy import (
     TableClause,
     and_,
     bindparam,
+    case,
     exists,
+    false,
     func,
     literal_column,
     not_,
@@ -33,22 +36,35 @@ from sqlalchemy import (
     select,
     tuple_,
     union,
+    union_all,
 )
 from sqlalchemy.sql.elements import TextClause
 from sqlalchemy.sql.visitors import iterate
 
 from dbsim.engines.backend import Backend
 from dbsim.engines.evidence import Side, evidence
+from dbsim.engines.source_rows import text_columns
 from dbsim.errors import InvalidOption
 from dbsim.hashing.records.learning import Learned
 from dbsim.options import IndexOptions
+from dbsim.search.decide import Cut
 from dbsim.search.query import Query, key_parameter_names
 from dbsim.search.score import Filter, score
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.source import Key
 
+POOL = 10_000  # rows looked through for those that share most keys, when there are too many; or 10 × max_candidates
+WAITING = 1000  # changes looked through for rows that were changed since they were signed
 Condition = str | TextClause | ColumnElement[bool]
 Where = Condition | None
+
+
+@dataclass(frozen=True)
+class Look:
+    """What is looked up of the best rows: the `texts` of doubtful ones, and whether they wait in the `queue`."""
+
+    texts: bool = False
+    queue: bool = False
 
 
 @dataclass(frozen=True)
@@ -70,6 +86,7 @@ class Statements:
         without_key: bool = False,
         width: int = 1,
         marked: ColumnElement[bool] | None = None,
+        alike: bool = False,
     ) -> Select[Any]:
         """Rows that share a key, can reach the threshold, have these marks and fulfil the user's condition."""
         stored, names = self.tables.signatures, self.tables.names
@@ -89,7 +106,36 @@ class Statements:
         if self.options.hashing.nearest:
             return self._nearest(conditions)
         wanted = [[bindparam(name, type_=BigInteger) for name in some] for some in self._key_names(width)]
+        if alike:
+            return self._most_alike(self._shared(wanted), self._agreeing(wanted), conditions)
         return select(*self._ranking_columns()).where(self._shared(wanted), *conditions)
+
+    def _most_alike(
+        self, shared: ColumnElement[bool], agreeing: ColumnElement[int], conditions: Sequence[ColumnElement[bool]]
+    ) -> Select[Any]:
+        """Identical contents first, then rows by the keys they share: for questions with too many candidates.
+
+        Identical rows come from their own B-tree, the others from a bounded number that is looked through, so that a
+        million rows with a key in common stay bounded work.
+        """
+        ranked = bindparam("dbsim_ranked", type_=Integer)
+        own = self.tables.signatures.c[self.tables.names.fingerprint]
+        question = bindparam("dbsim_fingerprint", type_=BigInteger)
+        columns = self._ranking_columns()
+        same = select(*columns, literal_column(str(self.options.keys + 1), Integer).label("dbsim_agreeing"))
+        same = same.where(own == question, *conditions).limit(ranked)
+        others = select(*columns, agreeing.label("dbsim_agreeing")).where(shared, own != question, *conditions)
+        pool = others.limit(bindparam("dbsim_pool", type_=Integer)).subquery("pool")
+        best = select(pool).order_by(pool.c.dbsim_agreeing.desc()).limit(ranked)
+        both = union_all(select(same.subquery("same")), select(best.subquery("best"))).subquery("alike")
+        return select(*(both.c[column.name] for column in columns)).order_by(both.c.dbsim_agreeing.desc())
+
+    def _agreeing(self, wanted: Sequence[Sequence[ColumnElement[Any]]]) -> ColumnElement[int]:
+        """In how many keys a row agrees with the question."""
+        columns = [self.tables.signatures.c[name] for name in self.tables.names.keys]
+        pairs = zip(columns, wanted, strict=True)
+        agree = [case((column.in_(values), 1), else_=0) for column, values in pairs]
+        return sum(agree[1:], start=agree[0])
 
     def _key_names(self, width: int) -> Sequence[Sequence[str]]:
         """Names of the values looked up in each key column."""
@@ -124,9 +170,10 @@ class Statements:
         return select(*self._ranking_columns()).where(same.in_(union(*sides)))
 
     def _ranking_columns(self) -> list[ColumnElement[Any]]:
-        """Primary key and filters: what is needed of a candidate."""
+        """Primary key, fingerprint and filters: what is needed of a candidate."""
         stored, names = self.tables.signatures, self.tables.names
-        return [stored.c[name] for name in (*self.tables.key_names, *names.bits, *names.counts, *names.rarities)]
+        wanted = (*self.tables.key_names, names.fingerprint, *names.bits, *names.counts, *names.rarities)
+        return [stored.c[name] for name in wanted]
 
     def fulfils(self, where: Condition) -> ColumnElement[bool]:
         """The user's condition on the source row, in its own scope."""
@@ -157,10 +204,11 @@ class Statements:
         )
 
     def ranked(self, candidates: FromClause) -> Select[Any]:
-        """Key and score of the candidates that reach the threshold."""
-        scored = select(*(candidates.c[name] for name in self.tables.key_names), self._score(candidates))
+        """Key, score and standard error of the candidates that may reach the threshold and are still there."""
+        error = bindparam("dbsim_error", type_=Double).label(self.tables.names.error)
+        scored = select(*(candidates.c[name] for name in self.tables.key_names), self._score(candidates), error)
         inner = scored.subquery("scored")
-        return select(inner).where(inner.c[self.tables.names.score] >= bindparam("dbsim_threshold", type_=Double))
+        return select(inner).where(inner.c[self.tables.names.score] >= bindparam("dbsim_lowest", type_=Double))
 
     def _score(self, candidates: FromClause) -> Label[float]:
         names = self.tables.names
@@ -194,21 +242,57 @@ class Statements:
         without_key: bool = False,
         width: int = 1,
         marked: ColumnElement[bool] | None = None,
+        alike: bool = False,
+        look: Look = Look(),
     ) -> Select[Any]:
-        """One row for each of the best candidates, also below the threshold: how many there were, key, score.
+        """One row for each of the best candidates, also below the threshold: how many there were, key, score, `Look`.
 
         Neither the count nor the threshold may cost a second look at the candidates: as one pass over them the
         statement takes 0.12 ms on PostgreSQL, with a CTE that is counted and ranked 0.14 ms (10,000 rows, 24 keys).
         """
-        rows = self.candidates(where, without_key=without_key, width=width, marked=marked)
+        rows = self.candidates(where, without_key=without_key, width=width, marked=marked, alike=alike)
         candidates = rows.limit(bindparam("dbsim_ranked", type_=Integer)).subquery("candidates")
-        keys = [candidates.c[name] for name in self.tables.key_names]
         count = func.count().over().label("dbsim_candidates")
-        scored = select(count, *keys, self._score(candidates)).subquery("scored")
-        best, *ties = (scored.c[name] for name in (self.tables.names.score, *self.tables.key_names))
-        return select(scored).order_by(best.desc().nulls_last(), *ties).limit(bindparam("dbsim_hits", type_=Integer))
+        scored = select(count, *self._identity(candidates), self._score(candidates)).subquery("scored")
+        best = select(scored).order_by(*self._best_first(scored)).limit(bindparam("dbsim_hits", type_=Integer))
+        few = best.subquery("few")
+        numbers = [few.c.dbsim_candidates, few.c[self.tables.names.score]]
+        return self._looked_up(few, numbers, look).order_by(*self._best_first(few))
 
-    def search_many(self, width: int = 1) -> Select[Any]:
+    def _identity(self, rows: FromClause) -> list[ColumnElement[Any]]:
+        return [rows.c[name] for name in (*self.tables.key_names, self.tables.names.fingerprint)]
+
+    def _best_first(self, rows: FromClause) -> list[ColumnElement[Any]]:
+        best, *ties = (rows.c[name] for name in (self.tables.names.score, *self.tables.key_names))
+        return [best.desc().nulls_last(), *ties]
+
+    def _looked_up(self, few: FromClause, numbers: Sequence[ColumnElement[Any]], look: Look) -> Select[Any]:
+        """The numbers, then of every row fingerprint, key, whether it is there and waits to be signed, its texts.
+
+        The texts only where the score is doubtful; one that is not read costs nothing, however long it is.
+        """
+        source, names = self.tables.source.alias("dbsim_source"), self.tables.key_names
+        same_row = and_(*(source.c[name] == few.c[name] for name in names))
+        there = source.c[names[0]].is_not(None).label("dbsim_there")
+        fingerprint, *key = (few.c[name] for name in (self.tables.names.fingerprint, *names))
+        columns = [*numbers, fingerprint, *key, there, self._waiting(few, look).label("dbsim_waiting")]
+        if look.texts:
+            score = few.c[self.tables.names.score]
+            doubtful = and_(score >= _lowest(few), score < _highest(few))
+            expressions = text_columns(self.backend, self.tables, source)
+            columns += [case((doubtful, one)).label(f"dbsim_t{i}") for i, one in enumerate(expressions)]
+        return select(*columns).select_from(few.outerjoin(source, same_row))
+
+    def _waiting(self, few: FromClause, look: Look) -> ColumnElement[bool]:
+        """Whether a row is among the first changes that wait to be signed; those of a long queue are not all read."""
+        if not look.queue:
+            return false()
+        names = self.tables.key_names
+        queued = select(*(self.tables.queue.c[name] for name in names)).limit(WAITING)
+        key = few.c[names[0]] if len(names) == 1 else tuple_(*(few.c[name] for name in names))
+        return key.in_(queued)
+
+    def search_many(self, width: int = 1, look: Look = Look()) -> Select[Any]:
         """The same for a batch: the queries come as one JSON array, so the statement stays the same for any number."""
         stored, names = self.tables.signatures, self.tables.names
         queries = self._queries(width)
@@ -218,48 +302,39 @@ class Statements:
         candidates = select(*self._ranking_columns(), *queries.c, number).where(shared, in_range).cte("candidates")
         right = [(candidates.c[f"dbsim_bits{i}"], candidates.c[f"dbsim_count{i}"]) for i in range(len(names.bits))]
         rarities = [candidates.c[f"dbsim_rarity{i}"] for i in range(len(names.rarities))]
-        keys = [candidates.c[name] for name in self.tables.key_names]
+        asked = [candidates.c[name] for name in ("dbsim_number", "dbsim_lowest", "dbsim_highest")]
+        value = self._compared(candidates, right, rarities).label(names.score)
         scored = (
-            select(
-                *keys,
-                candidates.c.dbsim_number,
-                self._compared(candidates, right, rarities).label(self.tables.names.score),
-            )
+            select(*self._identity(candidates), *asked, value)
             .where(candidates.c.dbsim_place <= bindparam("dbsim_ranked", type_=Integer))
             .subquery("scored")
         )
-        order = [scored.c[self.tables.names.score].desc(), *(scored.c[name] for name in self.tables.key_names)]
-        place = func.row_number().over(partition_by=scored.c.dbsim_number, order_by=order).label("dbsim_place")
-        best = (
-            select(scored, place)
-            .where(scored.c[self.tables.names.score] >= bindparam("dbsim_threshold", type_=Double))
-            .subquery("best")
-        )
+        place = func.row_number().over(partition_by=scored.c.dbsim_number, order_by=self._best_first(scored))
+        best = select(scored, place.label("dbsim_place")).subquery("best")
         counted = (
             select(candidates.c.dbsim_number, func.count().label("dbsim_candidates"))
             .group_by(candidates.c.dbsim_number)
             .subquery("counted")
         )
-        hits = and_(
-            best.c.dbsim_number == counted.c.dbsim_number, best.c.dbsim_place <= bindparam("dbsim_hits", type_=Integer)
-        )
-        return (
-            select(
-                counted.c.dbsim_number,
-                counted.c.dbsim_candidates,
-                best.c[self.tables.names.score],
-                *(best.c[n] for n in self.tables.key_names),
+        few = (
+            select(best, counted.c.dbsim_candidates)
+            .select_from(best.join(counted, best.c.dbsim_number == counted.c.dbsim_number))
+            .where(
+                best.c.dbsim_place <= bindparam("dbsim_hits", type_=Integer),
+                or_(best.c[names.score] >= best.c.dbsim_lowest, best.c.dbsim_place == 1),
             )
-            .select_from(counted.outerjoin(best, hits))
-            .order_by(counted.c.dbsim_number, best.c.dbsim_place)
+            .subquery("few")
         )
+        numbers = [few.c[name] for name in ("dbsim_number", "dbsim_candidates", names.score)]
+        return self._looked_up(few, numbers, look).order_by(few.c.dbsim_number, few.c.dbsim_place)
 
     def _queries(self, width: int) -> FromClause:
         fields = range(len(self.options.fields))
         keys = chain.from_iterable(self._key_names(width))
         numbers = ["dbsim_number", *keys, "dbsim_low", "dbsim_high", *(f"dbsim_count{i}" for i in fields)]
         numbers += [f"dbsim_rarity{i}" for i in range(len(self.tables.names.rarities))]
-        return self.backend.json_rows("queries", numbers, [f"dbsim_bits{i}" for i in fields])
+        bits = [f"dbsim_bits{i}" for i in fields]
+        return self.backend.json_rows("queries", numbers, bits, ["dbsim_lowest", "dbsim_highest"])
 
 
 def _column(table: FromClause, name: str) -> ColumnElement[Any]:
@@ -270,13 +345,12 @@ def _column(table: FromClause, name: str) -> ColumnElement[Any]:
     raise InvalidOption(f"where= uses a table object without the key column {name!r}: add that column to it")
 
 
-def many_parameters(options: IndexOptions, queries: Sequence[Query | None], threshold: float) -> str:
+def many_parameters(options: IndexOptions, queries: Sequence[Query | None], cuts: Sequence[Cut | None]) -> str:
     """The JSON array `search_many` reads."""
     rows = []
-    for number, query in enumerate(queries):
-        if query is not None:
-            low, high = query.count_range(options, threshold)
-            row: dict[str, Any] = {"dbsim_number": number, "dbsim_low": low, "dbsim_high": high}
+    for number, (query, cut) in enumerate(zip(queries, cuts, strict=True)):
+        if query is not None and cut is not None:
+            row: dict[str, Any] = {"dbsim_number": number, **cut_parameters(options, query, cut)}
             row.update(query.key_parameters())
             row.update({f"dbsim_count{i}": count for i, count in enumerate(query.counts)})
             row.update({f"dbsim_rarity{i}": rarity for i, rarity in enumerate(query.rarities)})
@@ -286,24 +360,38 @@ def many_parameters(options: IndexOptions, queries: Sequence[Query | None], thre
 
 
 def parameters(
-    backend: Backend, options: IndexOptions, query: Query, *, threshold: float, limit: int, max_candidates: int
+    backend: Backend, options: IndexOptions, query: Query, cut: Cut, *, hits: int, max_candidates: int
 ) -> dict[str, Any]:
-    """The statement's parameters for one query."""
-    low, high = query.count_range(options, threshold)
-    values: dict[str, Any] = {**query.key_parameters()}
+    """The statement's parameters for one query; the names have a prefix, as a condition may have its own."""
+    values: dict[str, Any] = {**query.key_parameters(), **cut_parameters(options, query, cut)}
     for number, (bits, count) in enumerate(zip(query.bits, query.counts, strict=True)):
         values[f"dbsim_bits{number}"] = None if bits is None else backend.stored_bits(bits)
         values[f"dbsim_count{number}"] = count
     values |= {f"dbsim_rarity{number}": rarity for number, rarity in enumerate(query.rarities)}
     if options.hashing.nearest:
         values["dbsim_near"] = -(-max_candidates // (2 * options.keys))
-    return values | {"dbsim_low": low, "dbsim_high": high} | bound_parameters(threshold, limit, max_candidates)
+    return values | {
+        "dbsim_hits": hits,
+        "dbsim_ranked": max_candidates,
+        "dbsim_pool": max(POOL, 10 * max_candidates),
+        "dbsim_fingerprint": query.fingerprint,
+    }
 
 
-def bound_parameters(threshold: float, limit: int, max_candidates: int) -> dict[str, Any]:
-    """Names with a prefix, because a condition of the user's may have parameters of its own."""
-    return {"dbsim_threshold": threshold, "dbsim_hits": limit, "dbsim_ranked": max_candidates}
+def cut_parameters(options: IndexOptions, query: Query, cut: Cut) -> dict[str, Any]:
+    low, high = query.count_range(options, cut.lowest)
+    # no estimate is above one, and JSON has no infinity
+    return {"dbsim_low": low, "dbsim_high": high, "dbsim_lowest": cut.lowest, "dbsim_highest": min(cut.highest, 2.0)}
 
 
 def self_parameters(key: Key) -> dict[str, Any]:
     return {f"dbsim_self{i}": value for i, value in enumerate(key)}
+
+
+def _lowest(rows: FromClause) -> ColumnElement[float]:
+    """Of a batch every question has its own."""
+    return rows.c.dbsim_lowest if "dbsim_lowest" in rows.c else bindparam("dbsim_lowest", type_=Double)
+
+
+def _highest(rows: FromClause) -> ColumnElement[float]:
+    return rows.c.dbsim_highest if "dbsim_highest" in rows.c else bindparam("dbsim_highest", type_=Double)

@@ -135,6 +135,7 @@ class ColumnNames:
     counts: tuple[str, ...]
     queued: str
     score: str  # of search results, not stored
+    error: str  # its standard error, not stored
     words: tuple[tuple[str, ...], ...]  # of fields with a word signature
     rarities: tuple[str, ...] = ()  # of records of persons, a field each
 
@@ -149,6 +150,7 @@ class ColumnNames:
             counts=tuple(free(field.name, "count") for field in options.fields),
             queued=free("queued_at"),
             score=free("score"),
+            error=free("standard_error"),
             words=tuple(
                 tuple(free(field.name, f"w{number}") for number in range(field.word_bits // 64))
                 for field in options.fields

@@ -77,7 +77,7 @@ def test_the_life_of_an_index_from_the_shell(url: str, shell: Command, tmp_path:
     ]:
         code, out, err = shell(*arguments, "--json")
         assert (code, err) == (0, "")
-        assert json.loads(out) == [{"key": hit.key, "score": hit.score} for hit in expected]
+        assert json.loads(out) == [{"key": hit.key, "score": hit.score, "exact": hit.exact} for hit in expected]
         code, out, err = shell(*arguments)
         assert (code, err) == (0, "")
         assert [line.split()[:2] for line in out.splitlines()] == [
@@ -88,6 +88,14 @@ def test_the_life_of_an_index_from_the_shell(url: str, shell: Command, tmp_path:
     assert err == "only 2 candidates were ranked: raise --max-candidates to see all\n"
     code, out, err = shell("similar", url, "articles", "1", "--where", "id > 100", "--json")
     assert (code, json.loads(out)) == (1, [])
+    code, out, err = shell("search", url, "articles", near_copy(0, 9))
+    assert (code, out) == (1, "")
+    closest = index.search(near_copy(0, 9)).closest
+    assert closest is not None
+    assert err == f"nothing similar found; closest: {closest.score:.3f} (key {closest.key})\n"
+    code, out, err = shell("search", url, "articles", sentence(0), "--threshold", "0.2")
+    assert code == 0
+    assert err.startswith("the index was made for threshold 0.7: about ")
     execute(database.engine, "DELETE FROM articles WHERE id = 1")
     assert shell("sync", url, "articles")[1] == "0 rows read, 1 changes worked off\n"
     assert shell("downgrade", url) == (

@@ -246,10 +246,10 @@ def test_search_and_similar_are_those_of_python(articles: dbsim.Database) -> Non
     index = indexed(articles)
     for key, body in plain(articles, "SELECT id, coalesce(body, '') FROM articles"):
         found = plain(articles, f"SELECT * FROM dbsim_articles_similar({key}, 0.2, 5)")
-        assert found == [(hit.key, hit.score) for hit in index.similar(key, threshold=0.2, limit=5)]
+        assert found == [(hit.key, hit.score, hit.exact) for hit in index.similar(key, threshold=0.2, limit=5)]
         quoted = body.replace("'", "''")
         found = plain(articles, f"SELECT * FROM dbsim_articles_search('{quoted}', threshold => 0.5)")
-        assert found == [(hit.key, hit.score) for hit in index.search(body, threshold=0.5)]
+        assert found == [(hit.key, hit.score, hit.exact) for hit in index.search(body, threshold=0.5)]
     assert plain(articles, "SELECT * FROM dbsim_articles_search('nothing of the kind')") == []
     assert plain(articles, "SELECT * FROM dbsim_articles_similar(4711)") == []
 
@@ -258,18 +258,18 @@ def test_similar_signs_a_row_that_is_not_indexed_yet(articles: dbsim.Database) -
     indexed(articles, 10)
     with articles.engine.begin() as connection:
         connection.execute(text("INSERT INTO articles SELECT 100, body FROM articles WHERE id = 4"))
-    assert (4, 1.0) in plain(articles, "SELECT * FROM dbsim_articles_similar(100)")
+    assert (4, 1.0, True) in plain(articles, "SELECT * FROM dbsim_articles_similar(100)")
 
 
 def test_several_fields_are_named_arguments(articles: dbsim.Database) -> None:
     index = make_people(articles)
     found = plain(articles, "SELECT * FROM dbsim_people_search(name => 'Jon Smith', threshold => 0.1)")
     expected = index.search({"name": "Jon Smith"}, threshold=0.1)
-    assert found == [(hit.key["tenant"], hit.key["nr"], hit.score) for hit in expected]
+    assert found == [(hit.key["tenant"], hit.key["nr"], hit.score, hit.exact) for hit in expected]
     assert len(found) >= 2
     found = plain(articles, "SELECT * FROM dbsim_people_similar(0, 0, 0.1)")
     expected = index.similar({"tenant": 0, "nr": 0}, threshold=0.1)
-    assert found == [(hit.key["tenant"], hit.key["nr"], hit.score) for hit in expected]
+    assert found == [(hit.key["tenant"], hit.key["nr"], hit.score, hit.exact) for hit in expected]
 
 
 HOSTILE = ['we"ird', "per%cent", "{home}", "$dbsim$", "select", "größe" * 12, "a'b", "threshold", "score", "question"]

@@ -7,14 +7,18 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dbsim.hashing.families.registry import family_of
 from dbsim.hashing.keys import Plan
-from dbsim.hashing.signer import FieldPlan
+from dbsim.hashing.measures import jaccard, paired_jaccard
+from dbsim.hashing.signer import FieldPlan, Signer
 from dbsim.hashing.vectors import UNIT, fit_frequencies, inverse_frequency, vectors
 from dbsim.text.features import Analyser
 from tests.unit.family_helpers import documents, one
 
+texts = st.text("ab ", max_size=12)
 TEXTS = ["a b c d", "a b c d d", "b c x y z", "q r", "a a a a b", ""]
 
 
@@ -101,3 +105,15 @@ def test_frequent_terms_weigh_less_and_unknown_ones_most() -> None:
     assert the < a < unknown
     assert model["frequencies"].tolist() in ([4, 2], [2, 4])
     assert model["documents"].tolist() == [4]
+
+
+@given(st.lists(st.tuples(texts, texts), min_size=1, max_size=5), st.data())
+def test_some_pairs_equal_all_pairs(rows: list[tuple[str, str]], data: st.DataObject) -> None:
+    fields = [FieldPlan(Analyser(size=2), 1.0, 64), FieldPlan(Analyser(size=1), 0.3, 64)]
+    signer = Signer(fields, "minhash@1", Plan(1, 1), b"secret")
+    documents = signer.documents(list(zip(*rows, strict=True)))
+    number = st.integers(0, len(rows) - 1)
+    pairs = data.draw(st.lists(st.tuples(number, number), min_size=1, max_size=8))
+    left, right = (np.array(side) for side in zip(*pairs, strict=True))
+    expected = jaccard(documents, documents)[left, right]
+    assert np.array_equal(paired_jaccard(documents, documents, left, right), expected)

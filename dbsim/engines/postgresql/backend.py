@@ -93,6 +93,8 @@ class PostgreSQL(install.PostgreSQLInstall):
     errors: tuple[type[Exception], ...] = drivers.ERRORS
     errors_abort = True
     writers_wait = False
+    refuse_writes = "SET default_transaction_read_only = on"
+    searches_in_sql = True
     rebuilds_tables = False
 
     # ── the host's table ──
@@ -473,9 +475,16 @@ class PostgreSQL(install.PostgreSQLInstall):
     def hamming(self, key: ColumnElement[Any], other: ColumnElement[Any]) -> ColumnElement[int]:
         return func.bit_count(cast(key.op("#")(other), PostgreSQLBits(64)), type_=Integer)
 
-    def json_rows(self, parameter: str, integers: Sequence[str], texts: Sequence[str]) -> FromClause:
+    def can_read(self, connection: Connection, table: str) -> bool:
+        statement = "SELECT has_table_privilege(to_regclass(%s), 'SELECT')"
+        return bool(connection.exec_driver_sql(statement, (quote(table),)).scalar())
+
+    def json_rows(
+        self, parameter: str, integers: Sequence[str], texts: Sequence[str], reals: Sequence[str] = ()
+    ) -> FromClause:
         columns: list[ColumnElement[Any]] = [column(name, BigInteger) for name in integers]
         columns += [column(name, Text) for name in texts]
+        columns += [column(name, Double) for name in reals]
         rows = func.json_to_recordset(cast(bindparam(parameter, type_=Text), JSON))
         return rows.table_valued(*columns, name=parameter).render_derived(with_types=True)
 

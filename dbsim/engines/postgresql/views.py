@@ -30,14 +30,15 @@ from dbsim.text.arithmetic import MIX_1, MIX_2
 from dbsim.text.normalisers.registry import NORMALISERS, full_name, stored_names
 
 DIALECT = PGDialect(paramstyle="named")  # type: ignore[no-untyped-call]
-MAX_CANDIDATES = 1000  # as dbsim.search.searcher
+MAX_CANDIDATES = 1000  # this and the next as in dbsim.search.limits and statements
+POOL, SPARE, MOST_TEXTS = 10_000, 8, 64
 MOST_POSITIONS = 2048  # the donor orders of a MinHash are a table of positions × positions numbers
 OBJECTS = ("sign", "near", "search", "similar", "explain", "grant")  # in this order; dropped with the view
 FUNCTIONS = ("sees", *OBJECTS)
 VIEWS = ("signatures", PAIRS, BUCKETS)
 GRANTED = (
-    *("fold", "mapped", "lowered", "code_point", "letter", "letters", "normalise", "shingles", "among"),
-    "probability",
+    *("fold", "mapped", "lowered", "code_point", "letter", "letters", "normalise", "shingles"),
+    *("among", "overlap", "widths", "probability"),
 )
 FOLDERS = ("shared", "normalisers", "families")  # of functions that all indexes use, in this order
 FIELD_TYPE = "shared/field_type"  # which the functions take
@@ -197,6 +198,8 @@ class PostgreSQLSurface:
             "s_is_b": equal("s", len(key)),
             "source_is_a": equal("dbsim_source"),
             "source_is_b": equal("dbsim_source", len(key)),
+            "source_is_row": " AND ".join(f"dbsim_source.{name} = dbsim_row.{name}" for name in key),
+            "key_from_row": " ".join(f"{name} := dbsim_row.{name};" for name in key),
             "assign_key": " ".join(f"dbsim_question.{name} := ${n};" for n, name in zip(numbers, key, strict=True)),
             "key_is_asked": surface.keys_in_common("a.{0} = dbsim_question.{0}", " OR "),
             "shared_keys": surface.keys_in_common("(a.{0} = b.{0})::integer", " + "),
@@ -219,6 +222,14 @@ class PostgreSQLSurface:
             "score_name": quote(names.score),
             **self._parameters(),
             "max_candidates": MAX_CANDIDATES,
+            "most_alike": POOL,
+            "spare": SPARE,
+            "most_texts": MOST_TEXTS,
+            "exact_name": quote(self._exact_name()),
+            "near_columns": ", ".join([*surface.key, quote(names.score), quote(self._exact_name())]),
+            "agreeing": surface.keys_in_common("coalesce((a.{0} = dbsim_question.{0})::integer, 0)", " + "),
+            "standard_error": surface.standard_error("greatest", _double),
+            **self._comparison(),
             "rows": options.rows,
             "keys": options.keys,
             "family": f"{self.home}.{family_function(options.family)}",
@@ -260,6 +271,38 @@ class PostgreSQLSurface:
         taken = {*self.tables.key_names, self.tables.names.score}
         taken |= {_free(name, taken) for name in ("threshold", "hits")}
         return [quote(_free(field.name, taken)) for field in self.tables.record.options.fields]
+
+    def _exact_name(self) -> str:
+        taken = {*self.tables.key_names, self.tables.names.score}
+        return _free("exact", taken)
+
+    def _comparison(self) -> dict[str, str]:
+        """What `near` does field by field to compare texts, and whether the caller may read them."""
+        options, source = self.tables.record.options, literal(self.source)
+        declared, assigned, compared, widths = [], [], [], []
+        for number, field in enumerate(options.fields, 1):
+            rest = f"{literal(field.normaliser)}, {field.unit == 'words'}, {field.size}"
+            declared.append(f"dbsim_q{number} text[];")
+            assigned.append(f"dbsim_q{number} := {self.home}.dbsim_shingles(dbsim_texts[{number}], {rest});")
+            compared.append(
+                f"dbsim_theirs := {self.home}.dbsim_shingles(dbsim_now[{number}], {rest}); "
+                f"IF cardinality(dbsim_q{number}) > 0 AND cardinality(dbsim_theirs) > 0 THEN "
+                f"dbsim_total := dbsim_total + {_double(field.weight)} * "
+                f"{self.home}.dbsim_overlap(dbsim_q{number}, dbsim_theirs); "
+                f"dbsim_weight := dbsim_weight + {_double(field.weight)}; END IF;"
+            )
+            threshold = "dbsim_least" if len(options.fields) == 1 else "NULL"
+            count = f"coalesce(dbsim_question.{quote(self.tables.names.counts[number - 1])}, 0)"
+            widths.append(f"SELECT * FROM {self.home}.dbsim_widths({field.bits}, {count}, {threshold}, {field.sample})")
+        columns = [f"has_column_privilege(to_regclass({source}), {literal(c)}, 'SELECT')" for c in options.columns]
+        decidable = "true" if options.hashing.estimated else "false"  # by the Jaccard similarity of shingles
+        return {
+            "declare_shingles": " ".join(declared),
+            "assign_shingles": " ".join(assigned),
+            "compare_shingles": " ".join(compared),
+            "widths": " UNION ALL ".join(widths),
+            "reads_texts": f"coalesce({decidable} AND {' AND '.join(columns)}, false)",
+        }
 
     def _field_value(self, number: int) -> str:
         field = self.tables.record.options.fields[number]

@@ -66,6 +66,8 @@ class SQLite(SQLiteSurface):
     errors: tuple[type[Exception], ...] = (DBAPIError, sqlite3.Error)
     errors_abort = False
     writers_wait = True
+    refuse_writes = "PRAGMA query_only = ON"
+    searches_in_sql = False
     rebuilds_tables = True
 
     # ── the host's table ──
@@ -342,9 +344,14 @@ class SQLite(SQLiteSurface):
     def hamming(self, key: ColumnElement[Any], other: ColumnElement[Any]) -> ColumnElement[int]:
         return func.dbsim_hamming(key, other, type_=Integer)
 
-    def json_rows(self, parameter: str, integers: Sequence[str], texts: Sequence[str]) -> FromClause:
+    def can_read(self, connection: Connection, table: str) -> bool:
+        return True
+
+    def json_rows(
+        self, parameter: str, integers: Sequence[str], texts: Sequence[str], reals: Sequence[str] = ()
+    ) -> FromClause:
         rows = func.json_each(bindparam(parameter, type_=Text)).table_valued("value", name="json")
-        values = [func.json_extract(rows.c.value, f"$.{name}").label(name) for name in (*integers, *texts)]
+        values = [func.json_extract(rows.c.value, f"$.{name}").label(name) for name in (*integers, *texts, *reals)]
         return select(*values).cte(parameter)
 
 

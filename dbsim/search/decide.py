@@ -1,0 +1,103 @@
+"""Which ranked rows are hits: by the estimate where it is sure, by the texts where it is not: Ranked → Hit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dbsim.hashing.documents import Documents
+from dbsim.hashing.error import question_widths
+from dbsim.hashing.signer import Signer
+from dbsim.options import IndexOptions
+from dbsim.search.limits import SLACK, Bounds
+from dbsim.search.query import Query
+from dbsim.search.results import Hit
+from dbsim.tables.source import Key, public_key
+
+Decided = tuple[float, bool]  # the exact value, and whether the text is another one than was signed
+INFINITE = float("inf")
+
+
+@dataclass(frozen=True)
+class Cut:
+    """An estimate below `lowest` is no hit, one of `highest` or more is; between them the texts decide."""
+
+    lowest: float
+    highest: float
+
+    def doubtful(self, score: float) -> bool:
+        return self.lowest <= score < self.highest
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """A row as the statement returns it; `texts` are there when its score is doubtful, None when the row is gone."""
+
+    key: Key
+    score: float
+    fingerprint: int
+    there: bool
+    queued: bool
+    texts: Sequence[str] | None = None
+
+
+def cut_of(options: IndexOptions, counts: Sequence[int], bounds: Bounds) -> Cut:
+    """What the estimates of one question can tell: from the length of its filters, and how many bits are set."""
+    if bounds.verify is False or (bounds.verify is None and bounds.threshold <= 0):  # every row is a hit
+        return Cut(bounds.threshold, bounds.threshold)
+    if bounds.measure != "jaccard":  # of which an estimate of the Jaccard similarity says nothing
+        return Cut(0.0, INFINITE)
+    below = above = 0.0
+    for field, count in zip(options.fields, counts, strict=True):
+        # a row may lack the other fields: then this one's error is the whole score's
+        threshold = bounds.threshold if len(counts) == 1 else None
+        down, up = question_widths(field.bits, threshold, field.sample)
+        below, above = max(below, down[count]), max(above, up[count])
+    lowest = max(bounds.threshold - below, 0.0)
+    if bounds.verify:
+        return Cut(min(lowest, max(bounds.threshold - SLACK, 0.0)), INFINITE)
+    return Cut(lowest, bounds.threshold + above)
+
+
+def decide(
+    rows: Sequence[Ranked],
+    query: Query,
+    cut: Cut,
+    bounds: Bounds,
+    exact: Callable[[Sequence[Ranked]], Sequence[Decided] | None],
+    names: Sequence[str],
+) -> list[Hit]:
+    """Every row that is there with its score, best first; `exact` compares texts, None without a question's text."""
+
+    def hit(row: Ranked, score: float, *, exact: bool, stale: bool) -> Hit:
+        return Hit(public_key(names, row.key), score, exact=exact, stale=stale or row.queued)
+
+    found: list[Hit] = []
+    doubtful: list[Ranked] = []
+    for row in rows:
+        same = bounds.measure == "jaccard" and row.fingerprint == query.fingerprint
+        if row.there and cut.doubtful(row.score) and (bounds.verify or not same):
+            doubtful.append(row)
+        elif row.there:
+            found.append(hit(row, row.score, exact=same, stale=False))
+    decided = exact(doubtful) if doubtful else []
+    if decided is None:  # the estimate is all there is
+        found += [hit(row, row.score, exact=False, stale=False) for row in doubtful]
+    else:
+        pairs = zip(doubtful, decided, strict=True)
+        found += [hit(row, value, exact=True, stale=stale) for row, (value, stale) in pairs]
+    return sorted(found, key=lambda hit: -hit.score)
+
+
+def compared(signer: Signer, question: Documents, numbers: Sequence[int], rows: Sequence[Ranked]) -> list[Decided]:
+    """rows[i] with the question of this number: the family's exact measure of the texts as they are now."""
+    columns: list[Any] = list(zip(*(row.texts or ("",) * len(signer.fields) for row in rows), strict=True))
+    documents = signer.documents(columns)
+    values = signer.paired(question, documents, np.asarray(numbers), np.arange(len(rows)))
+    stored: NDArray[np.int64] = np.array([row.fingerprint for row in rows])
+    stale = signer.fingerprints(documents) != stored
+    return list(zip(values.tolist(), stale.tolist(), strict=True))

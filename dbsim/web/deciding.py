@@ -1,0 +1,138 @@
+"""Review: one doubtful pair after the other; what is decided is kept in the database and can be taken back."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from sqlalchemy import Connection
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from dbsim.dedupe.browse import Browser, Doubtful
+from dbsim.dedupe.decisions import Book
+from dbsim.errors import Contradiction, DbsimError
+from dbsim.index import Index
+from dbsim.tables.source import public_key
+from dbsim.web.reviewing import Session, identity
+from dbsim.web.state import BROWSER, NAME, Server, browser, browser_id, link
+
+PAGE = 50
+YEAR = 365 * 86400
+
+
+def page(server: Server, request: Request) -> Response:
+    return _shown(server, request, browser_id(request))
+
+
+def _shown(server: Server, request: Request, mine: str, message: str = "") -> Response:
+    index = server.chosen(request)
+    view = browser(index)
+    if not index.context.read(view.exist):
+        return server.page(request, "no_groups.html", index=index, title="Review")
+    session = server.claims.session(index.name, mine)
+    pair = None if server.read_only else _next(server, index, view, mine)
+    counts = index.context.read(Book(index.context).counts)
+    total = index.context.read(view.pairs)
+    values: dict[str, Any] = {
+        "pair": pair,
+        "session": session,
+        "counts": counts,
+        "decided": sum(counts.values()) - counts.get("outdated", 0),
+        "total": total,
+        "message": message,
+    }
+    if pair is not None:
+        values |= _compared(index, pair)
+    answer = server.page(request, "review.html", index=index, title="Review", **values)
+    answer.set_cookie(BROWSER, mine, max_age=YEAR, httponly=True, samesite="strict")
+    return answer
+
+
+def _next(server: Server, index: Index, view: Browser, mine: str) -> Doubtful | None:
+    """Outdated decisions first, then pairs near the threshold."""
+    names = view.tables.key_names
+
+    def again(connection: Connection) -> list[Doubtful]:
+        pairs = view.outdated(connection)
+        return [Doubtful(public_key(names, a), public_key(names, b), 0.0, (0.0, 0, 0)) for a, b in pairs]
+
+    pair = server.claims.take(index.name, mine, index.context.read(again))
+    after: tuple[float, int, int] | None = None
+    while pair is None:
+        place = after
+        found = index.context.read(lambda c: view.doubtful(c, 0.0, place))  # noqa: B023
+        if not found:
+            return None
+        pair = server.claims.take(index.name, mine, found)
+        after = found[-1].place
+    return pair
+
+
+def _compared(index: Index, pair: Doubtful) -> dict[str, Any]:
+    """Both rows field by field, and why they are similar."""
+    a, b = index.rows([pair.a, pair.b])
+    explained = index.explain(pair.a, pair.b) if a is not None and b is not None else None
+    before = next(iter(index.decisions_among([pair.a, pair.b])), None)
+    return {"a": a, "b": b, "explained": explained, "before": before}
+
+
+def decided(server: Server, request: Request, fields: dict[str, str]) -> Response:
+    """A verdict, or one taken back; then the next pair."""
+    index, mine = server.chosen(request), browser_id(request)
+    if server.read_only:
+        raise DbsimError("this server was started with --read-only: nothing can be decided")
+    session = server.claims.session(index.name, mine)
+    who = fields.get("who", "").strip()[:200]
+    if fields.get("verdict") == "undo":
+        _undo(index, session)
+    elif fields.get("verdict") == "skip":
+        session.skipped.add(identity(_key(fields["a"]), _key(fields["b"])))
+    else:
+        a, b = _key(fields["a"]), _key(fields["b"])
+        before = next(iter(index.decisions_among([a, b])), None)
+        try:
+            index.decide(a, b, fields.get("verdict", ""), who=who, note=fields.get("note", ""))
+        except Contradiction as error:
+            return _shown(server, request, mine, str(error))
+        session.history.append((a, b, before))
+        session.done += 1
+    server.claims.release(index.name, mine)
+    back = fields.get("back")
+    answer = RedirectResponse(link("/group", index, id=back) if back else link("/review", index), 303)
+    answer.set_cookie(NAME, who.encode("ascii", "ignore").decode(), max_age=YEAR, samesite="strict")
+    answer.set_cookie(BROWSER, mine, max_age=YEAR, httponly=True, samesite="strict")
+    return answer
+
+
+def _undo(index: Index, session: Session) -> None:
+    if not session.history:
+        return
+    a, b, before = session.history.pop()
+    if before is None:
+        index.undecide(a, b)
+    else:
+        index.decide(a, b, before.verdict, who=before.who, note=before.note)
+    session.done = max(session.done - 1, 0)
+
+
+def listed(server: Server, request: Request) -> Response:
+    """Everything that was decided, a page at a time."""
+    index = server.chosen(request)
+    book = Book(index.context)
+    after = request.query_params.get("after")
+    last = tuple(json.loads(after)) if after else None
+    verdict = request.query_params.get("verdict") or None
+    found = index.context.read(lambda c: book.page(c, last, PAGE + 1, verdict))
+    more = found[PAGE - 1][0] if len(found) > PAGE else None
+    values: dict[str, Any] = {
+        "decisions": [decision for _, decision in found[:PAGE]],
+        "next": None if more is None else json.dumps(list(more), default=str),
+        "verdict": verdict or "",
+        "counts": index.context.read(book.counts),
+    }
+    return server.page(request, "decisions.html", index=index, title="Decisions", **values)
+
+
+def _key(text: str) -> Any:
+    return json.loads(text)

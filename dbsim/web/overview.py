@@ -1,0 +1,27 @@
+"""Overview: every index, how it is doing, and what needs attention with the command to copy."""
+
+from __future__ import annotations
+
+import re
+import shlex
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from dbsim.web.state import Server
+
+
+def page(server: Server, request: Request) -> Response:
+    found = [server.database.index(name) for name in server.names()]
+    shown = []
+    for index in found:
+        status = index.status()
+        problems = [(problem, command(server, index.name, problem)) for problem in status.problems]
+        shown.append((index, status, problems, max(status.rows - status.indexed, 0)))
+    return server.page(request, "overview.html", indexes=shown, title="Overview")
+
+
+def command(server: Server, name: str, problem: str) -> str | None:
+    """What a problem says to run, with the names filled in."""
+    said = re.search(r"`dbsim (\w+)`", problem)
+    return None if said is None else f"dbsim {said[1]} {shlex.quote(server.database.url)} {shlex.quote(name)}"

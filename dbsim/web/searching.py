@@ -1,0 +1,79 @@
+"""Search: rows similar to a text, with the differing words marked, how they were found, and the code for it."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from dbsim.index import Index
+from dbsim.tables.names import literal, quote
+from dbsim.web.state import Server
+
+SHOWN = 20
+LONGEST = 200_000  # characters of a question
+
+
+def page(server: Server, request: Request) -> Response:
+    index = server.chosen(request)
+    return server.page(request, "search.html", index=index, title="Search", **_found(server, index, request))
+
+
+def hits(server: Server, request: Request) -> Response:
+    """The part below the form, for the script that asks while one types."""
+    index = server.chosen(request)
+    return server.page(request, "hits.html", index=index, **_found(server, index, request))
+
+
+def _found(server: Server, index: Index, request: Request) -> dict[str, Any]:
+    names = [field.name for field in index.options.fields]
+    asked = {name: request.query_params.get(f"f_{name}", "")[:LONGEST] for name in names}
+    text = request.query_params.get("q", "")[:LONGEST]
+    if len(names) == 1:
+        asked = {names[0]: text or asked[names[0]]}
+    threshold = _number(request.query_params.get("threshold"), index.options.threshold)
+    long = {field.name: field.unit == "words" for field in index.options.fields}
+    values: dict[str, Any] = {"asked": asked, "long": long, "threshold": threshold, "results": None}
+    if not any(part.strip() for part in asked.values()):
+        return values
+    question: str | dict[str, str] = next(iter(asked.values())) if len(names) == 1 else asked
+    began = time.perf_counter()
+    found = index.search(question, threshold=threshold, limit=SHOWN)
+    milliseconds = (time.perf_counter() - began) * 1000
+    rows = index.rows([hit.key for hit in found])
+    return values | {
+        "results": list(zip(found, rows, strict=True)),
+        "found": found,
+        "milliseconds": milliseconds,
+        "python": _python(server, index, question, threshold),
+        "sql": _sql(index, question, threshold),
+    }
+
+
+def _number(text: str | None, otherwise: float) -> float:
+    try:
+        return min(max(float(text or ""), 0.01), 1.0)
+    except ValueError:
+        return otherwise
+
+
+def _python(server: Server, index: Index, question: str | dict[str, str], threshold: float) -> str:
+    return (
+        f"import dbsim\n\nidx = dbsim.open({server.database.url!r}).index({index.name!r})\n"
+        f"for hit in idx.search({question!r}, threshold={threshold:g}, limit={SHOWN}):\n    print(hit.key, hit.score)"
+    )
+
+
+def _sql(index: Index, question: str | dict[str, str], threshold: float) -> str:
+    """A function where the database can sign; otherwise the view of pairs, which knows stored rows only."""
+    if index.context.backend.searches_in_sql:
+        texts = [question] if isinstance(question, str) else list(question.values())
+        arguments = ", ".join(map(literal, texts))
+        function = quote(f"dbsim_{index.name}_search")
+        return f"SELECT * FROM {function}({arguments}, threshold => {threshold:g}, hits => {SHOWN});"
+    return (
+        f"-- rows similar to a stored row; a new text needs dbsim's functions\n"
+        f"SELECT b, score FROM {quote(f'dbsim_{index.name}_pairs')} WHERE a = … ORDER BY score DESC;"
+    )

@@ -1,0 +1,83 @@
+"""What every page needs: the database, the templates, the doors; one value for the whole server."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlencode
+
+import jinja2
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+
+from dbsim.database import Database
+from dbsim.dedupe.browse import Browser
+from dbsim.index import Index
+from dbsim.report.templating import environment, written_key
+from dbsim.web.guard import Doors
+from dbsim.web.reviewing import Claims
+
+HERE = Path(__file__).parent
+NAME = "dbsim_name"  # cookies: who reviews, and which browser it is
+BROWSER = "dbsim_browser"
+PAGES = ("search", "duplicates", "review", "statistics")
+
+
+@dataclass(frozen=True)
+class Server:
+    """`read_only`: no decisions; `allow_resolve`: rows may be deleted from the page, after a question."""
+
+    database: Database
+    doors: Doors
+    index: str | None = None
+    read_only: bool = False
+    allow_resolve: bool = False
+    claims: Claims = field(default_factory=Claims)
+    templates: jinja2.Environment = field(default_factory=lambda: environment(HERE / "templates"))
+
+    def names(self) -> list[str]:
+        return [self.index] if self.index else [index.name for index in self.database.indexes()]
+
+    def chosen(self, request: Request) -> Index:
+        name = request.query_params.get("index") or self.index or next(iter(self.names()), "")
+        return self.database.index(self.index or name)
+
+    def page(self, request: Request, template: str, status: int = 200, **values: Any) -> Response:
+        """A whole page, or the part of one that a script has asked for."""
+        index = values.get("index")
+        common = {
+            "csrf": self.doors.csrf,
+            "database": self.database.url,
+            "read_only": self.read_only,
+            "allow_resolve": self.allow_resolve,
+            "path": request.url.path,
+            "index": index,
+            "link": link,
+            "written_key": written_key,
+            "who": request.cookies.get(NAME, ""),
+        }
+        text = self.templates.get_template(template).render(**(common | values))
+        return HTMLResponse(text, status)
+
+
+def link(path: str, index: Index | None = None, **values: Any) -> str:
+    """An address of this server; a value that is None is left out."""
+    given = {"index": index.name if index is not None else None, **values}
+    query = urlencode({name: value for name, value in given.items() if value is not None and value != ""})
+    return f"{path}?{query}" if query else path
+
+
+def browser(index: Index) -> Browser:
+    return Browser(index.context)
+
+
+async def form(request: Request) -> dict[str, str]:
+    """The fields of a form, each once."""
+    text = (await request.body()).decode("utf-8", "replace")
+    return {name: values[-1] for name, values in parse_qs(text, keep_blank_values=True).items()}
+
+
+def browser_id(request: Request) -> str:
+    return request.cookies.get(BROWSER) or secrets.token_hex(8)

@@ -1,0 +1,37 @@
+"""Statistics: how scores, buckets and groups are distributed, drawn and as tables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from dbsim.dedupe.browse import BARS
+from dbsim.web.state import Server, browser
+
+
+def page(server: Server, request: Request) -> Response:
+    index = server.chosen(request)
+    view = browser(index)
+    values: dict[str, Any] = {"buckets": powers(index.context.read(view.buckets)), "scores": [], "sizes": []}
+    if index.context.read(view.exist):
+        scores = index.context.read(view.scores)
+        values["scores"] = [(f"{place / BARS:.3f} … {(place + 1) / BARS:.3f}", n) for place, n in enumerate(scores)]
+        values["sizes"] = powers(index.context.read(view.sizes))
+    return server.page(request, "statistics.html", index=index, title="Statistics", names=names, **values)
+
+
+def powers(counted: list[tuple[int, int]]) -> list[tuple[str, int]]:
+    """Sizes 1, 2, 3–4, 5–8, … and how many have them."""
+    found: dict[int, int] = {}
+    for size, number in counted:
+        found[max(size - 1, 0).bit_length()] = found.get(max(size - 1, 0).bit_length(), 0) + number
+    names = {0: "1", 1: "2"}
+    last = max(found, default=-1)
+    return [(names.get(p, f"{2 ** (p - 1) + 1}–{2**p}"), found.get(p, 0)) for p in range(last + 1)]
+
+
+def names(values: list[tuple[str, int]]) -> list[str]:
+    """For the axis."""
+    return [name for name, _ in values]

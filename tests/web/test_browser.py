@@ -1,0 +1,128 @@
+"""In a real browser, on both engines: every page and key, two reviewers at once, attacks that stay text, any width."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import dbsim
+from tests.integration.helpers import near_copy, sentence
+from tests.web.conftest import Served, serving
+
+PAGES = ("/", "/search?index=articles", "/duplicates", "/review", "/decisions", "/statistics")
+Browse = Callable[..., Any]
+
+
+@pytest.fixture
+def served(url: str, index: dbsim.Index) -> Any:
+    with serving(url, "--allow-resolve") as found:
+        yield found
+
+
+def keys(page: Any) -> tuple[str, str]:
+    return page.locator("input[name=a]").input_value(), page.locator("input[name=b]").input_value()
+
+
+def press(page: Any, key: str) -> None:
+    with page.expect_navigation():
+        page.keyboard.press(key)
+
+
+def test_every_page_at_every_width_runs_no_foreign_script(served: Served, browse: Browse) -> None:
+    for width, scheme in ((360, "dark"), (1280, "light")):
+        page = browse(width, scheme)
+        page.goto(served.address)
+        paths = [*PAGES, f"/search?index=articles&f_title=<script>&f_body={near_copy(90, 1)}"]
+        page.goto(served.base + "/duplicates?rows=10")
+        paths.append(page.locator("a.item").first.get_attribute("href"))
+        for path in paths:
+            page.goto(served.base + path)
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (path, width)
+            assert page.evaluate("window.hacked") is None, path
+            assert page.locator("main script, main img, main style, [onload], [onerror], [onfocus]").count() == 0
+            assert page.locator("h1, h2").count() > 0
+        assert page.errors == []
+        dark = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        assert (sum(map(int, dark.strip("rgb()").split(","))) < 200) == (scheme == "dark")
+
+
+def test_review_by_keys(served: Served, browse: Browse, index: dbsim.Index) -> None:
+    page = browse(390)
+    page.goto(served.address)
+    page.goto(served.base + "/review")
+    page.fill("input[name=who]", "ada")
+    page.keyboard.type("s d u")  # into the field, where they are letters
+    assert list(index.decisions()) == []
+    page.fill("input[name=who]", "ada")
+    page.keyboard.press("Escape")
+    wanted = {}
+    for key, verdict in (("s", "same"), ("d", "different"), ("u", "unsure")):
+        wanted[keys(page)] = verdict
+        press(page, key)
+    assert sorted((d.verdict, d.who) for d in index.decisions()) == [
+        ("different", "ada"),
+        ("same", "ada"),
+        ("unsure", "ada"),
+    ]
+    last = list(wanted)[-1]
+    press(page, "z")
+    assert len(list(index.decisions())) == 2
+    assert keys(page) == last  # and is asked again
+    press(page, "k")
+    assert keys(page) != last
+    assert "2 by you" in page.inner_text("main")
+    page.goto(served.base + "/decisions")
+    assert page.locator("tr").count() == 3
+    assert page.errors == []
+
+
+def test_two_browsers_review_at_once(served: Served, browse: Browse, index: dbsim.Index) -> None:
+    one, two = browse(), browse(390)
+    for page in (one, two):
+        page.goto(served.address)
+        page.goto(served.base + "/review")
+    seen = []
+    for _ in range(3):
+        assert keys(one) != keys(two)
+        seen += [keys(one), keys(two)]
+        press(one, "u")
+        press(two, "u")
+    assert len(set(seen)) == len(list(index.decisions())) == 6
+
+
+def test_search_while_typing_and_duplicates_by_keys(served: Served, browse: Browse) -> None:
+    page = browse()
+    page.goto(served.address)
+    page.goto(served.base + "/search?index=articles")
+    page.fill("#f_body", sentence(3))
+    page.wait_for_selector("#live .item")
+    assert "k3a" in page.inner_text("#live")
+    assert "ms" in page.inner_text("#live")
+    page.goto(served.base + "/duplicates")
+    page.keyboard.press("/")
+    assert page.evaluate("document.activeElement.name") == "q"
+    page.keyboard.press("Escape")
+    page.keyboard.press("j")
+    with page.expect_navigation():
+        page.keyboard.press("Enter")
+    assert "/group" in page.url
+    with page.expect_navigation():
+        page.select_option("#keep", "last")
+    assert "keep=last" in page.url
+    page.goto(served.base + "/duplicates")
+    box = page.locator("[data-drag]").bounding_box()
+    page.mouse.move(box["x"] + box["width"] * 0.7, box["y"] + 20)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * 0.9, box["y"] + 20)
+    with page.expect_navigation():
+        page.mouse.up()
+    assert "low=0.7" in page.url or "low=0.6" in page.url
+    assert page.errors == []
+
+
+def test_without_a_token_there_is_nothing(served: Served, browse: Browse) -> None:
+    page = browse()
+    assert page.goto(served.base + "/").status == 403
+    assert page.goto(served.base + "/?token=guess").status == 403

@@ -1,0 +1,235 @@
+"""What the pages say, over HTTP, on both engines: paging, filters, export, review, deleting, a database that goes."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from html import unescape
+from typing import Any
+
+import httpx
+import pytest
+
+import dbsim
+from dbsim.web.app import application
+from dbsim.web.reviewing import Claims
+from dbsim.web.state import Server
+from tests.integration.helpers import execute, near_copy, sentence
+from tests.web.asgi import Answer, Client
+from tests.web.conftest import ATTACKS, fill, serving
+from tests.web.test_guard import DOORS, GOOD, HOST
+
+MINE = GOOD | {"cookie": f"{GOOD['cookie']}; dbsim_browser=mine"}
+POST = MINE | {"origin": f"http://{HOST}"}
+
+
+@pytest.fixture
+def client(index: dbsim.Index, database: dbsim.Database) -> Client:
+    return Client(application(Server(database, DOORS, allow_resolve=True)), MINE)
+
+
+def pair(page: str) -> tuple[Any, Any] | None:
+    found = [re.search(rf'name="{side}" value="([^"]*)"', page) for side in "ab"]
+    return None if found[0] is None or found[1] is None else (unescape(found[0][1]), unescape(found[1][1]))
+
+
+def verdict(client: Client, page: str, word: str) -> Answer:
+    a, b = pair(page) or ("", "")
+    data = {"csrf": DOORS.csrf, "a": a, "b": b, "verdict": word, "who": "ada"}
+    return client.post("/review?index=articles", data=data, headers=POST)
+
+
+def test_overview_names_what_needs_attention(client: Client, database: dbsim.Database) -> None:
+    assert "In step with the table" in client.get("/").text
+    execute(database.engine, "DELETE FROM articles WHERE id = 'k0a'")
+    page = client.get("/").text
+    assert "In step with the table" not in page
+    assert "Oldest change waits since" in page
+
+
+def test_search_marks_differences_and_gives_the_code(client: Client) -> None:
+    page = client.get("/search", params={"index": "articles", "f_title": "", "f_body": near_copy(3, 2)}).text
+    assert "k3a" in page
+    assert "candidates share a key" in page
+    assert "<ins>" in page
+    assert "<del>other3x0 other3x1</del>" in page
+    assert "idx.search(" in unescape(page)
+    part = client.get("/search/hits", params={"index": "articles", "f_body": sentence(3)}).text
+    assert "<html" not in part
+    assert "k3b" in part
+
+
+def test_groups_are_paged_filtered_and_ordered(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dbsim.web.duplicates.PAGE", 2)
+    for sort in ("size", "score", "diameter"):
+        seen, path = [], f"/duplicates?index=articles&sort={sort}"
+        while path:
+            page = client.get(path).text
+            seen += re.findall(r'href="(/group\?[^"]*)"', page)
+            more = re.search(r'rel="next" href="([^"]*)"', page)
+            path = unescape(more[1]) if more else ""
+        assert len(seen) == len(set(seen)) == 7
+    few = client.get("/duplicates?index=articles&rows=10").text
+    assert len(re.findall(r'href="(/group\?[^"]*)"', few)) == 1
+    found = client.get("/duplicates?index=articles&q=k4b").text
+    assert "k4a" in found
+    exact = client.get("/duplicates?index=articles&low=0.99").text
+    assert "0 groups with 0 rows match" in exact or "k" in exact
+    for odd in ("low=x", "after=x:y", "rows=1", "sort=evil", "q=%00", "low=nan"):
+        assert client.get(f"/duplicates?index=articles&{odd}").status_code == 200
+
+
+def test_one_group_side_by_side(client: Client) -> None:
+    page = client.get("/duplicates?index=articles&q=k2a").text
+    path = unescape(re.findall(r'href="(/group\?[^"]*)"', page)[0])
+    for keep, stays in (("first", "k2a"), ("last", "k2c")):
+        shown = client.get(f"{path}&keep={keep}").text
+        assert re.search(rf'class="stays">\s*<header><span class="key">{stays}<', shown)
+    assert client.get("/group?index=articles&id=1").status_code == 404
+    assert client.get("/group?index=articles&id=x").status_code == 409
+
+
+def test_export_of_what_is_filtered(client: Client) -> None:
+    rows = list(csv.DictReader(io.StringIO(client.get("/duplicates/export?index=articles&as=csv&q=k2a").text)))
+    assert [row["key"] for row in rows][:3] == ["k2a", "k2b", "k2c"]
+    everything = json.loads(client.get("/duplicates/export?index=articles&as=json").text)
+    assert len(everything) == 7
+    assert all(isinstance(group["group"], str) for group in everything)
+    assert json.loads(client.get("/duplicates/export?index=articles&as=json&rows=99").text) == []
+
+
+def test_attacks_are_text(client: Client) -> None:
+    paths = ["/duplicates?index=articles", "/review?index=articles", "/decisions?index=articles", "/statistics"]
+    paths += [f"/search?index=articles&f_body={sentence(90)}"]
+    big = client.get("/duplicates?index=articles&rows=10").text
+    paths.append(unescape(re.findall(r'href="(/group\?[^"]*)"', big)[0]))
+    for path in paths:
+        page = client.get(path).text
+        for bad in ("<script>window", "<img src=x", "<svg onload", "onfocus=window.hacked=1 x='"):
+            assert bad not in page.replace("&#39;", "'") or "&lt;" in page
+            assert bad not in page
+    for attack in ATTACKS:
+        for name in ("index", "q", "keep", "verdict", "after"):
+            answer = client.get("/duplicates", params={"index": "articles", name: attack})
+            assert attack not in answer.text or "<" not in attack
+
+
+def test_review_goes_through_all_pairs_and_back(client: Client, index: dbsim.Index) -> None:
+    total, seen = 0, set()
+    while pair(page := client.get("/review?index=articles").text):
+        assert pair(page) not in seen
+        seen.add(pair(page))
+        assert verdict(client, page, ("same", "unsure")[total % 2]).status_code == 303
+        total += 1
+        assert total < 200
+    assert total == len(list(index.decisions())) > 5
+    assert "Nothing left to review" in page
+    verdict(client, page, "undo")
+    again = client.get("/review?index=articles").text
+    assert pair(again) in seen
+    assert len(list(index.decisions())) == total - 1
+
+
+def test_the_most_doubtful_first_and_outdated_ones_before(
+    client: Client, index: dbsim.Index, database: dbsim.Database
+) -> None:
+    page = client.get("/review?index=articles").text
+    a, b = (json.loads(key) for key in pair(page) or ("", ""))
+    scores = [p.score for p in index.pairs() if p.score < 1]
+    assert index.explain(a, b).score == pytest.approx(min(scores), abs=0.05)
+    index.decide("k3a", "k3c", "different", who="bob", note="odd")
+    execute(database.engine, f"UPDATE articles SET body = '{near_copy(3, 2)}' WHERE id = 'k3c'")
+    index.sync()
+    assert verdict(client, page, "skip").status_code == 303
+    page = client.get("/review?index=articles").text
+    assert pair(page) == ('"k3a"', '"k3c"')
+    assert "a text has changed since" in page
+    assert "odd" in page
+
+
+def test_two_reviewers_never_get_the_same_pair(index: dbsim.Index, database: dbsim.Database) -> None:
+    server = Server(database, DOORS, claims=Claims())
+    given: list[Any] = []
+    browsers = {
+        name: Client(application(server), {"host": HOST, "cookie": f"dbsim_8765={DOORS.token}; dbsim_browser={name}"})
+        for name in ("one", "two")
+    }
+    for _ in range(3):
+        pages = {name: client.get("/review?index=articles").text for name, client in browsers.items()}
+        given += [pair(page) for page in pages.values()]
+        for name, client in browsers.items():
+            a, b = pair(pages[name]) or ("", "")
+            data = {"csrf": DOORS.csrf, "a": a, "b": b, "verdict": "unsure"}
+            client.post("/review?index=articles", data=data, headers={"origin": f"http://{HOST}"})
+    assert len(set(given)) == 6
+
+
+def test_contradictions_are_said(client: Client, index: dbsim.Index) -> None:
+    index.decide("k1a", "k1b", "same")
+    index.decide("k1b", "k1c", "same")
+    data = {"csrf": DOORS.csrf, "a": '"k1a"', "b": '"k1c"', "verdict": "different", "who": "ada"}
+    page = client.post("/review?index=articles", data=data, headers=POST)
+    assert page.status_code == 200
+    assert "the same by earlier decisions" in page.text
+
+
+def test_statistics_and_decisions(client: Client, index: dbsim.Index) -> None:
+    page = client.get("/statistics?index=articles").text
+    assert page.count("<svg") == 3
+    assert "As a table" in page
+    index.decide("k1a", "k1c", "same", who="ada <b>", note="<i>note</i>")
+    listed = client.get("/decisions?index=articles").text
+    assert "ada &lt;b&gt;" in listed
+    assert "<i>note" not in listed
+    assert "k1c" not in client.get("/decisions?index=articles&verdict=different").text
+
+
+def test_delete_counts_then_asks(client: Client, index: dbsim.Index, database: dbsim.Database) -> None:
+    page = client.get("/resolve?index=articles&keep=first").text
+    values = {name: re.search(rf'name="{name}" value="([^"]*)"', page)[1] for name in ("keep", "groups", "removed")}  # type: ignore[index]
+    before = index.status().rows
+    form = {"csrf": DOORS.csrf, **values}
+    assert client.post("/resolve?index=articles", data=form, headers=POST).status_code == 303  # not sure
+    wrong = client.post("/resolve?index=articles", data=form | {"removed": "1", "sure": "yes"}, headers=POST)
+    assert wrong.status_code == 409
+    assert index.status().rows == before
+    done = client.post("/resolve?index=articles", data=form | {"sure": "yes"}, headers=POST)
+    assert done.status_code == 200
+    assert "are deleted from articles" in done.text
+    assert index.status().rows == before - int(values["removed"])
+
+
+def test_without_groups_and_with_unknown_names(database: dbsim.Database) -> None:
+    index = fill(database)
+    database.drop_index("articles")
+    client = Client(application(Server(database, DOORS)), GOOD)
+    assert "No index yet" in client.get("/").text
+    assert client.get("/search?index=articles").status_code == 404
+    assert client.get("/nowhere").status_code == 404
+    assert index.name == "articles"
+
+
+def test_read_only_really_is(url: str, database: dbsim.Database) -> None:
+    fill(database)
+    with serving(url, "--read-only") as served, httpx.Client(base_url=served.base, follow_redirects=True) as client:
+        assert client.get(f"/?token={served.token}").status_code == 200
+        for path in ("/search?index=articles&f_body=amber", "/duplicates", "/review", "/statistics", "/decisions"):
+            assert client.get(path).status_code == 200, path
+
+
+def test_a_database_that_goes_away_and_comes_back(tmp_path: Any) -> None:
+    path = tmp_path / "shop.db"
+    database = dbsim.open(str(path), create=True)
+    fill(database)
+    database.close()
+    with serving(str(path)) as served, httpx.Client(base_url=served.base, follow_redirects=True, timeout=30) as client:
+        assert client.get(f"/?token={served.token}").status_code == 200
+        content = path.read_bytes()
+        path.write_bytes(b"x" * len(content))
+        answer = client.get("/duplicates")
+        assert answer.status_code in (503, 409)
+        assert "Traceback" not in answer.text
+        path.write_bytes(content)
+        assert client.get("/duplicates").status_code == 200
