@@ -17,6 +17,7 @@ BENCHMARKS = {
     "insql": "Signing in SQL, inline writes, the view of pairs beside the search.",
     "parity": "Every document of the corpora, signed in Python and in PostgreSQL.",
     "alter": "What a change of options costs the searches that go on.",
+    "promise": "Recall, precision and error at the threshold through every door, on templated texts and the corpora.",
     "contains": "Word questions by signatures beside LIKE, FTS5, GIN and bit slices.",
 }
 

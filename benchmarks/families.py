@@ -25,7 +25,7 @@ from rich.table import Table
 
 from benchmarks import corpora
 from benchmarks.family_settings import Setting, grids
-from dbsim.evaluate.tune import collisions
+from dbsim.hashing.choosing.trial import collisions
 from dbsim.hashing.documents import Documents
 from dbsim.hashing.families.codes import Code
 from dbsim.hashing.families.fuzzy import Fuzzy

@@ -1,23 +1,25 @@
-"""What was left open about a field, chosen from a sample of its texts: (Field, texts) → Field (no database)."""
+"""What was left open, chosen from a sample of texts (pure): (Field, texts) → Field; (IndexOptions, texts) → plan."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 
-from dbsim.hashing.bloom import choose_size
+from dbsim.hashing.choosing.filter_size import choose_size
+from dbsim.hashing.choosing.planning import FEWEST, MANY, choose
 from dbsim.hashing.word_signatures import choose_signature
-from dbsim.options import MOST_WORD_BITS, Field
+from dbsim.options import MOST_WORD_BITS, Field, IndexOptions, Planned
 from dbsim.text.normalisers.choose import choose_normaliser
 from dbsim.text.tokens import TokenHasher
 
+OUTGROWN = 2  # times the rows that the plan was made for
 SHORT = 12  # words: in shorter texts one changed word spoils most 3-word shingles, so characters are compared
 
 
-def resolve(field: Field, sample: Sequence[str]) -> Field:
+def resolve(field: Field, sample: Sequence[str], threshold: float) -> Field:
     """Normaliser, unit, size, bits and sampling that suit these texts."""
     hasher = TokenHasher(b"")
     if not field.normaliser:
@@ -28,9 +30,52 @@ def resolve(field: Field, sample: Sequence[str]) -> Field:
         field = replace(field, unit="characters" if short else "words")
     field = replace(field, size=field.size or 3)
     analyser = field.analyser()
-    bits, step = choose_size(analyser.features(analyser.tokens(sample, hasher)).counts)
+    bits, step = choose_size(analyser.features(analyser.tokens(sample, hasher)).counts, threshold)
     field = replace(field, bits=field.bits or bits, sample=field.sample or (1 if field.bits else step))
     return _with_signature(field, sample, hasher) if field.false_drops and not field.word_bits else field
+
+
+def planned(options: IndexOptions, sample: Sequence[Sequence[str]], count: Callable[[], int]) -> IndexOptions:
+    """Rows and keys by what they cost on this table; those of a small one follow from threshold and recall alone."""
+    if len(sample[0]) < FEWEST:  # all of it: a larger one is sampled from both ends
+        return options
+    rows = count()
+    choice = choose(options.signer(b""), sample, rows, options.threshold, options.recall)
+    if not choice.rows:
+        return options
+    chosen = Planned(rows=rows, candidates=round(choice.candidates, 2), alike=round(choice.alike, 2))
+    chosen = replace(chosen, recall=choice.recall)
+    return replace(options, rows=choice.plan.rows, keys=choice.plan.keys, planned=chosen)
+
+
+def why(options: IndexOptions) -> list[str]:
+    """What `create` says of the plan it chose: a sentence or two."""
+    chosen, family = options.planned, options.family.split("@")[0]
+    if chosen is None:
+        return []
+    found = [f"chosen on a sample for {chosen.rows:,} rows: a search ranks about {chosen.candidates:.1f} rows in vain"]
+    if chosen.recall is not None:
+        found.append(f"family {family} has no formula: {chosen.recall:.0%} of the pairs in a trial were found")
+    if chosen.candidates + chosen.alike > MANY:
+        found.append(
+            f"family {family} does not separate this table: {chosen.alike:.0f} rows reach {options.threshold:g} for a "
+            "usual row; raise the threshold, or compare families with `dbsim tune`"
+        )
+    return found
+
+
+def outgrown(options: IndexOptions, rows: int) -> str | None:
+    """What `status` says when the table has become too large for the plan; None while it has not."""
+    chosen = options.planned
+    if chosen is None or rows <= OUTGROWN * chosen.rows:
+        return None
+    ranked = chosen.candidates * rows / chosen.rows
+    if ranked <= MANY:
+        return None
+    return (
+        f"the table has grown from {chosen.rows:,} rows to {rows:,}, a search ranks about {ranked:.0f} rows in vain: "
+        f"`dbsim alter DB {options.name} --recall {options.recall:g}` plans again"
+    )
 
 
 def _with_signature(field: Field, sample: Sequence[str], hasher: TokenHasher) -> Field:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
-from sqlalchemy import Engine
+from sqlalchemy import Connection, Engine
 
 from dbsim.context import DatabaseContext
 from dbsim.engines.execute import TableHook
@@ -20,6 +20,7 @@ from dbsim.index import Index
 from dbsim.lifecycle import schema as own_schema
 from dbsim.lifecycle.create import create, drop
 from dbsim.lifecycle.records import create_records, plan_records
+from dbsim.lifecycle.rename import rename, renames_of
 from dbsim.options import Field, IndexOptions, field_options, fields_from, require_positive
 from dbsim.progress import Progress
 from dbsim.tables import catalogue
@@ -88,8 +89,6 @@ class Database:
         triggers: bool = True,
         inline: bool = False,
         secret: bytes | None = None,
-        records: bool = False,
-        kinds: Mapping[str, str] | None = None,
     ) -> Index:
         """An index on a table; the same call again changes nothing.
 
@@ -100,12 +99,8 @@ class Database:
         `triggers=False` leaves the table untouched: then every `sync` compares all rows. `inline=True` (PostgreSQL) has
         the database sign changed rows in the transaction that writes them: found at once, no worker.
         `false_drops`, such as 0.01, adds word signatures, for `contains`: the share of rows looked at in vain.
-        `records=True` is for tables of persons: the kind of each column is guessed unless `kinds` states it, as in
-        {"surname": "name", "remarks": ""}, and the score is the probability that two rows are one person.
         """
         self._require_schema()
-        if records or kinds:
-            return self._create_records((name, table, schema, threshold, triggers), kinds or {}, secret, bits or 0)
         common = field_options(words, characters, normaliser, bits, false_drops)
         require_positive(rows=rows, keys=keys, bucket=bucket)
         options = IndexOptions(
@@ -126,15 +121,51 @@ class Database:
         create(self.engine, self._backend, options, given, secret, self._context.after_create_table, bucket or 0)
         return self.index(name)
 
-    def _create_records(self, asked: Any, kinds: Mapping[str, str], secret: bytes | None, bits: int) -> Index:
-        key, hook = secret or secrets.token_bytes(16), self._context.after_create_table
-        create_records(self.engine, self._backend, asked, kinds, key, bits, hook)
-        return self.index(asked[0])
+    def create_records(
+        self,
+        name: str,
+        *,
+        table: str,
+        kinds: Mapping[str, str] | None = None,
+        schema: str | None = None,
+        threshold: float | None = None,
+        bits: int | None = None,
+        triggers: bool = True,
+        secret: bytes | None = None,
+    ) -> Index:
+        """An index of the persons in a table: its score is the probability that two rows are one person.
 
-    def guess_records(self, table: str, *, schema: str | None = None) -> list[Guess]:
-        """What each column of a table would be taken for by `create_index(records=True)`."""
+        The kind of each column (name, date, phone, digits, address, email, text) is guessed unless `kinds` states it,
+        as in {"surname": "name", "tel": "phone+49", "remarks": ""}; "" leaves a column out. Keys are planned on a
+        sample, the weight of evidence is learned by the first `sync`; `threshold` is a probability, 0.5 by default.
+        """
+        self._require_schema()
+        require_positive(bits=bits)
+        asked = (name, table, schema, threshold, triggers)
+        key, hook = secret or secrets.token_bytes(16), self._context.after_create_table
+        create_records(self.engine, self._backend, asked, kinds or {}, key, bits or 0, hook)
+        return self.index(name)
+
+    def guess_records(
+        self, table: str, *, kinds: Mapping[str, str] | None = None, schema: str | None = None
+    ) -> list[Guess]:
+        """What each column of a table would be taken for by `create_records`."""
         asked = IndexOptions(name="guess", table=table, schema=schema, fields=(Field(columns=("?",)),))
-        return list(self._context.read(lambda c: plan_records(c, self._backend, asked, {})).guesses)
+        return list(self._context.read(lambda c: plan_records(c, self._backend, asked, kinds or {})).guesses)
+
+    def rename(self, name: str, renames: Mapping[str, str]) -> bool:
+        """Tell an index what its table or columns are called now: {"body": "content"}, {"articles": "posts"}.
+
+        Nothing is signed again. False when the index knows these names already.
+        """
+        self._require_schema()
+
+        def work(connection: Connection) -> bool:
+            record = catalogue.load(connection, name)
+            asked = renames_of(record.options, record.primary_key, renames)
+            return rename(connection, self._backend, name, asked)
+
+        return self._context.write(work)
 
     def index(self, name: str) -> Index:
         """An existing index."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import shutil
 import sys
 import tempfile
@@ -15,9 +14,12 @@ from rich.text import Text
 import dbsim
 from dbsim.index import Index
 from dbsim.progress import Progress
+from dbsim.report.differences import CHANGED, analyser_of, compare, excerpt
+from dbsim.text.features import Analyser
 
 DATA = Path(__file__).parent / "demo_articles.jsonl"
 SHOWN = 12
+AROUND = 24  # characters of equal text beside a difference
 
 
 def run(out: Console, progress: Progress) -> None:
@@ -43,7 +45,7 @@ def run(out: Console, progress: Progress) -> None:
     for a, b, score in others[:: max(len(others) // SHOWN, 1)][:SHOWN]:
         first, second = (text or "" for text in index.texts([a, b]))
         out.print(f"[bold]{score:.3f}[/]  articles {a} and {b}")
-        out.print(marked(first, second))
+        out.print(marked(first, second, analyser_of(options)))
         out.print()
     out.print("Go on with:")
     program = "dbsim" if shutil.which("dbsim") else sys.argv[0]  # as it was called, when the venv is not activated
@@ -59,21 +61,20 @@ def near_duplicates(index: Index, rows: int) -> Iterator[tuple[int, int, float]]
                 yield key, hit.key, hit.score
 
 
-def marked(first: str, second: str) -> Text:
+def marked(first: str, second: str, analyser: Analyser) -> Text:
     """The second text, with words that the first lacks in green and words only in the first struck through in red."""
-    old, new = first.split(), second.split()
     shown = Text("       ")
-    for tag, a, b, c, d in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        if tag == "equal":
-            words = new[c:d]
-            shown.append(" ".join(words if len(words) <= 8 else [*words[:4], "…", *words[-3:]]) + " ")
+    for run in excerpt(compare(first, second, analyser), AROUND):
+        if run.kind != CHANGED:
+            shown.append(" ".join(run.second.split("\n")))
             continue
-        if a < b:
-            shown.append("[-" + " ".join(old[a:b]) + "-]", style="red strike")
+        if run.first:
+            shown.append(f"[-{run.first.rstrip()}-]", style="red strike")
             shown.append(" ")
-        if c < d:
-            shown.append("{+" + " ".join(new[c:d]) + "+}", style="green bold")
-            shown.append(" ")
+        if run.second:
+            word = run.second.rstrip()
+            shown.append(f"{{+{word}+}}", style="green bold")
+            shown.append(run.second[len(word) :])
     return shown
 
 

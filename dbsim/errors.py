@@ -49,6 +49,10 @@ class SchemaOutdated(DbsimError):
     """dbsim's own tables are missing or of another version."""
 
 
+class NotInPlace(DbsimError):
+    """Something an index needs in the database was removed or changed."""
+
+
 class UnknownKey(DbsimError):
     """No row of the source table has that key."""
 

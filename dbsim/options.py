@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import field as detail
 from typing import Any
 
 from dbsim.errors import InvalidOption
@@ -86,6 +87,19 @@ class Field:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Planned:
+    """What rows and keys were chosen by: the table's rows then, the rows below the threshold that a search ranks.
+
+    `recall` is the measured one of families that have no formula.
+    """
+
+    rows: int
+    candidates: float
+    alike: float = 0.0  # rows that reach the threshold for a usual row
+    recall: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class IndexOptions:
     """Everything that decides what is stored, except the secret."""
 
@@ -100,6 +114,7 @@ class IndexOptions:
     keys: int = 0
     triggers: bool = True
     inline: bool = False  # PostgreSQL: the trigger signs, in the transaction that writes
+    planned: Planned | None = detail(default=None, compare=False)  # what the plan was chosen by; stores nothing else
 
     def __post_init__(self) -> None:
         if not self.fields:
@@ -180,6 +195,8 @@ class IndexOptions:
         data = asdict(self)
         if not self.inline:  # who signs does not change what is stored
             del data["inline"]
+        if self.planned is None:
+            del data["planned"]
         for field in data["fields"]:
             if not field["false_drops"]:  # as it was before there were signatures
                 for name in ("false_drops", "word_bits", "word_marks"):
@@ -190,6 +207,8 @@ class IndexOptions:
     def from_json(text: str) -> IndexOptions:
         data = json.loads(text)
         data["fields"] = tuple(Field(**{**field, "columns": tuple(field["columns"])}) for field in data["fields"])
+        if data.get("planned"):
+            data["planned"] = Planned(**data["planned"])
         return IndexOptions(**data)
 
     def differences(self, asked: IndexOptions, given: Sequence[str]) -> list[str]:

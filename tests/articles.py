@@ -76,13 +76,18 @@ def stored_groups(database: dbsim.Database) -> list[tuple[Any, ...]]:
 
 def stored_pairs(database: dbsim.Database) -> list[tuple[Any, ...]]:
     with database.engine.connect() as connection:
-        return sorted(tuple(row) for row in connection.execute(text("SELECT a, b, score FROM dbsim_articles_edges")))
+        return sorted(
+            tuple(row)
+            for row in connection.execute(text("SELECT pairing, a, b, score, exact FROM dbsim_articles_edges"))
+        )
 
 
 def forget_pairs(database: dbsim.Database) -> None:
     """So that the next run starts from nothing."""
     with database.engine.begin() as connection:
-        connection.execute(text("UPDATE dbsim_articles_grouping SET pairing = '', reached = NULL, paired = false"))
+        connection.execute(
+            text("UPDATE dbsim_articles_grouping SET token = '', reached = NULL, bucket = 0, paired = false")
+        )
 
 
 def exact_jaccard(features: Features) -> NDArray[np.float64]:

@@ -4,30 +4,34 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dbsim.bulk.gathering import Gathered, Numbers
-from dbsim.dedupe.kernels.assignment import Assignment, assign
+from dbsim.dedupe.kernels.assignment import Assignment, Scores, assign
+from dbsim.dedupe.kernels.buckets import affordable
 from dbsim.dedupe.kernels.clustering import Graph
+from dbsim.dedupe.kernels.decide import Decision
 from dbsim.dedupe.kernels.exact import compare
-from dbsim.dedupe.kernels.pairs import Candidates, Limited
+from dbsim.dedupe.kernels.missing import Limited
+from dbsim.dedupe.kernels.pairs import Candidates
 from dbsim.dedupe.options import GroupOptions, PairOptions
 from dbsim.hashing.signer import Signer
 from dbsim.progress import Progress
 
 EXACT = 1000  # pairs whose texts are compared at once
-MARGIN = 0.08  # how far below the threshold an estimate is still looked at: four standard errors
 
 
 @dataclass(frozen=True)
 class Edges:
-    """Pairs of contents, by their numbers, in the order of (a, b)."""
+    """Pairs of contents, by their numbers, in the order of (a, b); `exact` where the texts decided."""
 
-    a: NDArray[np.int32]
-    b: NDArray[np.int32]
+    a: NDArray[Any]
+    b: NDArray[Any]
     scores: NDArray[np.float64]
+    exact: NDArray[np.bool_]
     limited: Limited
 
 
@@ -41,21 +45,23 @@ class Finding:
     progress: Progress
     limited: Limited = field(default_factory=Limited)
 
+    @property
+    def decision(self) -> Decision:
+        return Decision(self.rows.collection.fields, self.options.threshold, self.options.verify)
+
     @cached_property
     def edges(self) -> Edges:
-        collection, threshold = self.rows.collection, self.options.threshold
-        candidates = Candidates(collection, self.options.limits)
-        parts = [(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0))]
-        lowest = max(threshold - MARGIN, 0.0) if self.options.verify else threshold
-        for found in candidates.pairs(lowest, 0, lambda done, total: self.progress("comparing", done, total)):
-            a, b, scores = found.a, found.b, found.scores
-            if self.options.verify:
-                scores = self.exact(a, b)
-                kept = scores >= threshold
-                a, b, scores = a[kept], b[kept], scores[kept]
-            parts.append((a, b, scores))
-        a, b, scores = (np.concatenate(column) for column in zip(*parts, strict=True))
-        return Edges(a, b, scores, candidates.limited)
+        collection, decision = self.rows.collection, self.decision
+        limits = affordable(collection.columns, collection.key, self.options.limits, len(collection))
+        candidates = Candidates(collection, limits)
+        parts = [(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0), np.empty(0, bool))]
+        for found in candidates.pairs(decision, 0, lambda done, total: self.progress("comparing", done, total)):
+            scores = found.scores.copy()
+            scores[found.unsure] = self.exact(found.a[found.unsure], found.b[found.unsure])
+            kept = scores >= self.options.threshold
+            parts.append((found.a[kept], found.b[kept], scores[kept], found.unsure[kept]))
+        a, b, scores, exact = (np.concatenate(column) for column in zip(*parts, strict=True))
+        return Edges(a, b, scores, exact, candidates.limited)
 
     @cached_property
     def row_places(self) -> Numbers:
@@ -90,15 +96,15 @@ class Finding:
         collection = self.rows.collection
 
         def estimate(x: Numbers, y: Numbers) -> NDArray[np.float64]:
-            return collection.scores(content[x].astype(np.int32), content[y].astype(np.int32))
+            return collection.scores(content[x], content[y])
 
         def exact(x: Numbers, y: Numbers) -> NDArray[np.float64]:
             return self.exact(content[x], content[y])
 
         graph = Graph(len(place), place[edges.a], place[edges.b], edges.scores)
         fingerprints, copies = collection.fingerprints[content], collection.copies[content]
-        score = exact if self.options.verify else estimate
-        return assign(fingerprints, copies, graph, options.by, options.threshold, score, estimate)
+        scores = Scores(exact, estimate, self.decision)
+        return assign(fingerprints, copies, graph, edges.exact, options.by, options.threshold, scores)
 
     def exact(self, a: NDArray[np.integer], b: NDArray[np.integer]) -> NDArray[np.float64]:
         """Of pairs of contents, from their texts."""

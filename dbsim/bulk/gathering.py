@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from dbsim.bulk.reading import ROW
 from dbsim.bulk.signing import Signed
-from dbsim.dedupe.kernels.collection import Collection, FieldScore
+from dbsim.dedupe.kernels.collection import Collection
+from dbsim.dedupe.kernels.decide import FieldScore
 from dbsim.dedupe.kernels.spill import Spill
 from dbsim.hashing.signer import Signatures
 from dbsim.options import IndexOptions
@@ -103,8 +104,9 @@ def gather(signed: Iterable[Signed], key: Sequence[str], options: IndexOptions, 
         for store, column in zip(texts, batch_texts, strict=True):
             store.append(column.take(pa.array(new)))
 
-    fields = [FieldScore(part.bits, part.weight) for part in options.fields]
-    collection = Collection.of(fields, options.keys, blocks(), keep)
+    fields = [FieldScore(part.bits, part.weight, part.sample) for part in options.fields]
+    joins = options.hashing.joins(options.plan, options.threshold, options.recall)
+    collection = Collection.of(fields, joins, blocks(), keep)
     table = keys.table(key)
     return Gathered(collection, size, np.concatenate(rows), np.concatenate(fingerprints), table, texts)
 

@@ -21,7 +21,7 @@ from dbsim.bulk.finding import Finding
 from dbsim.bulk.gathering import Numbers
 from dbsim.bulk.reading import CSV, JSON, PARQUET, TSV, Rows
 from dbsim.dedupe.kernels.assignment import Assignment
-from dbsim.dedupe.kernels.pairs import Limited
+from dbsim.dedupe.kernels.missing import Limited
 from dbsim.errors import InvalidOption
 
 BATCH = 65_536  # rows of a batch
@@ -96,7 +96,7 @@ class Groups(Batches):
 
 
 class FoundPairs(Batches):
-    """Pairs of rows with their scores, as `Index.pairs` gives them.
+    """Pairs of rows with their scores, as `Index.pairs(copies="first")` gives them.
 
     Rows with equal content appear as pairs of the first of them with each other one, score 1; a pair of two different
     contents appears once, between their first rows.

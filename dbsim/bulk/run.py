@@ -34,7 +34,7 @@ class Settings(TypedDict, total=False):
     options: IndexOptions | None  # those of an index, instead of columns
     secret: bytes | None  # of that index; with both, its very groups, scores and diameters come out
     threshold: float | None  # the options' own by default
-    verify: bool  # compare the texts themselves
+    verify: bool | None  # compare the texts: of all pairs, of none, or (None) where the estimate leaves it open
     limits: Limits | None
     workers: int | None  # processes; by default the cores, at most 4
     progress: Progress
@@ -46,7 +46,7 @@ def duplicates(source: Origin, *, by: str = "tight", **settings: Unpack[Settings
     `source` is a path (.parquet, .csv, .tsv, .jsonl), a list of paths, a pyarrow Table or an iterable of record
     batches; see `Settings` for the rest.
     """
-    return _run(source, settings).groups(by)
+    return _run(source, _exact(by, settings)).groups(by)
 
 
 def pairs(source: Origin, **settings: Unpack[Settings]) -> FoundPairs:
@@ -56,12 +56,17 @@ def pairs(source: Origin, **settings: Unpack[Settings]) -> FoundPairs:
 
 def dedupe(source: Origin, *, by: str = "tight", **settings: Unpack[Settings]) -> Kept:
     """The rows that stay when of each group only the first by key is kept; the source is read a second time."""
-    run = _run(source, settings)
+    run = _run(source, _exact(by, settings))
     if not run.rows.repeatable:
         raise InvalidOption(
             "to give out the rows that stay, the source is read twice: give a file, a table or a list of record batches"
         )
     return Kept(run.rows, run.groups(by))
+
+
+def _exact(by: str, settings: Settings) -> Settings:
+    """Groups in which every two rows are alike are those of exact values."""
+    return {**settings, "verify": True} if by == "complete" else settings
 
 
 @dataclass(frozen=True)
@@ -91,7 +96,7 @@ def _run(source: Origin, settings: Settings) -> _Run:
     asked, key, threshold = _options(settings), settings.get("key"), settings.get("threshold")
     pairing = PairOptions(
         threshold=asked.threshold if threshold is None else threshold,
-        verify=settings.get("verify", False),
+        verify=settings.get("verify"),
         limits=settings.get("limits") or Limits(),
     )
     rows = Rows(source, (key,) if isinstance(key, str) else tuple(key or ()), asked.columns)
@@ -126,5 +131,7 @@ def _resolved(options: IndexOptions, found: Iterator[pa.RecordBatch]) -> tuple[I
     for batch in looked:
         for sample, column in zip(samples, texts(batch.slice(0, SAMPLE), options.fields), strict=True):
             sample += [text for text in column if text.strip()]
-    fields = tuple(resolve(field, sample) for field, sample in zip(options.fields, samples, strict=True))
+    fields = tuple(
+        resolve(field, sample, options.threshold) for field, sample in zip(options.fields, samples, strict=True)
+    )
     return replace(options, fields=fields), chain(looked, found)

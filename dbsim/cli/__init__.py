@@ -16,6 +16,7 @@ COMMANDS = {
     "importing": ("import",),
     "indexes": ("create", "alter", "sync", "status", "check", "inline", "drop"),
     "searching": ("search", "similar", "contains", "explain"),
+    "persons": ("match",),
     "duplicates": ("pairs", "duplicates"),
     "deciding": ("decide", "decisions"),
     "serving": ("serve",),

@@ -11,13 +11,13 @@ from typing import Any
 
 import click
 
-from dbsim.cli.common import err, opened, print_json_list, progress_bar
+from dbsim.cli.common import err, opened, print_json_list, progress_bar, verify_option
 from dbsim.cli.index_options import index_options, take_fields
 from dbsim.errors import DbsimError, InvalidOption
 from dbsim.options import IndexOptions, require_positive
 
 PRINTED = 20  # lines on the terminal
-METHODS = ("tight", "components", "majorclust", "average")
+METHODS = ("tight", "complete", "components", "majorclust", "average")
 
 
 @click.group()
@@ -33,7 +33,7 @@ def bulk_options(command: Callable[..., Any]) -> Callable[..., Any]:
     command = index_options(required=False)(command)
     for option in (
         click.option("--workers", type=int, help="Processes that sign.  [default: the cores, at most 4]"),
-        click.option("--verify", is_flag=True, help="Compare the texts themselves: exact scores, takes longer."),
+        verify_option,
         click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help=".parquet, .csv, .tsv or .jsonl."),
         click.option(
             "--options-from",
@@ -98,7 +98,7 @@ def _run(
     threshold: float | None,
     key: tuple[str, ...],
     workers: int | None,
-    verify: bool,
+    verify: bool | None,
     **given: Any,
 ) -> Any:
     how = {"by": given.pop("by")} if "by" in given else {}

@@ -114,3 +114,10 @@ def _log_progress() -> Callable[[str, int, int], None]:
             click.echo(f"{stage}: {done} of {total}", err=True)
 
     return show
+
+
+verify_option = click.option(
+    "--verify/--no-verify",
+    default=None,
+    help="Compare the texts of all pairs, or of none.  [default: where the estimate's error leaves it open]",
+)

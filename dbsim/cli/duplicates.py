@@ -20,14 +20,15 @@ from dbsim.cli.common import (
     out,
     print_json_list,
     progress_bar,
+    verify_option,
 )
-from dbsim.dedupe.keep import CHOICES
+from dbsim.dedupe.acting.keep import CHOICES
+from dbsim.dedupe.acting.resolve import Resolution
 from dbsim.dedupe.kernels.clustering import METHODS
-from dbsim.dedupe.kernels.pairs import Limited
-from dbsim.dedupe.resolve import Resolution
-from dbsim.dedupe.results import Duplicates
+from dbsim.dedupe.results import COPIES, FULL_LIST, Duplicates
 from dbsim.errors import InvalidOption
 from dbsim.index import Index
+from dbsim.report.differences import differing_part
 from dbsim.report.files import ReportFile
 from dbsim.report.page import write_page
 from dbsim.report.rows import Shown, shown
@@ -40,7 +41,6 @@ PRINTED_MEMBERS = 6
 REPORT = click.Path(path_type=Path)
 
 threshold_option = click.option("--threshold", type=float, help="Lowest score; the index's own by default.")
-verify_option = click.option("--verify", is_flag=True, help="Compare the texts themselves: exact scores, takes longer.")
 
 
 @click.command()
@@ -48,16 +48,22 @@ verify_option = click.option("--verify", is_flag=True, help="Compare the texts t
 @index_argument
 @threshold_option
 @verify_option
+@click.option(
+    "--copies",
+    type=click.Choice(COPIES),
+    help="Rows with equal content: all pairs of them, or each with the first only.  "
+    f"[default: all, unless the list would have more than {FULL_LIST:,} pairs]",
+)
 @json_option
-def pairs(db: str, name: str, threshold: float | None, verify: bool, as_json: bool) -> int:
+def pairs(db: str, name: str, threshold: float | None, verify: bool | None, copies: str | None, as_json: bool) -> int:
     """List all pairs of near-duplicate rows: key, key, score. Exit code 1: there are none.
 
-    Rows with equal content appear as pairs with the first of them only. Stopped at any time, it goes on where it was.
+    Stopped at any time, it goes on where it was.
     """
     index = dbsim.open(db).index(name)
     with progress_bar() as progress:
-        found = index.pairs(threshold=threshold, verify=verify, progress=progress)
-    _say_limited(found.limited)
+        found = index.pairs(threshold=threshold, verify=verify, copies=copies, progress=progress)
+    _warn(found.warnings)
     if as_json:
         return 0 if print_json_list(pair.to_json() for pair in found) else 1
     count = 0
@@ -75,12 +81,13 @@ def pairs(db: str, name: str, threshold: float | None, verify: bool, as_json: bo
 @click.option(
     "--by",
     type=click.Choice(METHODS),
-    default="tight",
-    show_default=True,
-    help="tight: every row is similar to the group's first; components: chains count; the others lie in between.",
+    help="tight: every row is similar to the group's first; complete: every two rows are, by exact values; "
+    "components: chains count; the others lie in between.  [default: tight; complete with --delete and --mark]",
 )
 @threshold_option
 @verify_option
+@click.option("--save", metavar="NAME", help="Keep these groups under a name, beside the published ones.")
+@click.option("--publish", is_flag=True, help="Show these groups in dbsim_INDEX_groups, instead of those published.")
 @click.option(
     "--keep",
     default="first",
@@ -92,16 +99,24 @@ def pairs(db: str, name: str, threshold: float | None, verify: bool, as_json: bo
 @click.option("--html", "html_file", type=REPORT, help="Write a page, differences marked.")
 @click.option("--limit", type=int, help=f"Groups shown.  [default: {PRINTED}, {ON_PAGE} on a page, all as JSON or CSV]")
 @click.option("--delete", "delete_rows", is_flag=True, help="Delete all rows but one of each group, after asking.")
-@click.option("--mark", metavar="COLUMN", help="Instead, set COLUMN: true, or the key of the row that stays.")
+@click.option(
+    "--mark",
+    metavar="COLUMN",
+    help="Instead, set COLUMN: true, or the key of the row that stays, which itself gets false or NULL; "
+    "rows in no group are not touched.",
+)
+@click.option("--overwrite", is_flag=True, help="Mark although the column holds other values in these rows.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.option("--even-if-behind", is_flag=True, help="Act although the index does not reflect all changes.")
 @json_option
 def duplicates(
     db: str,
     name: str,
-    by: str,
+    by: str | None,
     threshold: float | None,
-    verify: bool,
+    verify: bool | None,
+    save: str | None,
+    publish: bool,
     keep: str,
     csv_file: Path | None,
     html_file: Path | None,
@@ -109,49 +124,64 @@ def duplicates(
     as_json: bool,
     **action: Any,
 ) -> int:
-    """Group near-duplicate rows, store the groups in dbsim_INDEX_groups and report them. Exit code 1: there are none.
+    """Group near-duplicate rows, store the groups and report them. Exit code 1: there are none.
 
-    Nothing of yours is changed unless --delete or --mark says so and the question is answered with yes.
+    dbsim_INDEX_groups shows the first groups made; others only with --publish. Nothing of yours is changed unless
+    --delete or --mark says so and the question is answered with yes; these act on exact scores only.
     """
-    if action["delete_rows"] and action["mark"]:
-        raise InvalidOption("give --delete or --mark, not both")
+    acts = bool(action["delete_rows"] or action["mark"])
+    _check(by, verify, action)
     table, page = _files(csv_file, html_file)
     index = dbsim.open(db).index(name)
+    by, verify = by or ("complete" if acts else "tight"), True if acts else verify
     with progress_bar() as progress:
-        found = index.duplicates(by=by, threshold=threshold, verify=verify, progress=progress)
-    _say_limited(found.limited)
-    counted = index.resolve(keep=keep)
+        found = index.duplicates(
+            by=by, threshold=threshold, verify=verify, save=save, publish=publish, progress=progress
+        )
+    _warn(found.warnings)
     if as_json:
         print_json_list(group.to_json() for group in islice(shown(index, found, keep, 0), limit))
     else:
-        _print(index, found, counted, keep, PRINTED if limit is None else limit)
+        _print(index, found, keep, PRINTED if limit is None else limit)
     if table:
         with table.open() as file:
             write_csv(file, islice(shown(index, found, keep), limit))
     if page:
         with page.open() as file:
-            summary, shown_groups = _summary(found, counted, keep), ON_PAGE if limit is None else limit
-            write_page(file, index, summary, len(found), shown_groups, keep)
+            summary, shown_groups = _summary(found, keep), ON_PAGE if limit is None else limit
+            write_page(file, index, summary, len(found), shown_groups, keep, found.result)
     for written in filter(None, (table, page)):
         click.echo(f"written: {written.path}", err=as_json)
-    if action["delete_rows"] or action["mark"]:
-        _act(index, counted, keep, **action)
+    if acts:
+        _act(index, {"threshold": threshold, "keep": keep}, by, **action)
     return 0 if len(found) else 1
 
 
-def _print(index: Index, found: Duplicates, counted: Resolution, keep: str, limit: int) -> None:
+def _check(by: str | None, verify: bool | None, action: dict[str, Any]) -> None:
+    if action["delete_rows"] and action["mark"]:
+        raise InvalidOption("give --delete or --mark, not both")
+    if action["delete_rows"] and by not in (None, "complete"):
+        raise InvalidOption(
+            f"--delete needs groups whose rows are all alike: leave --by {by} out, or say --by complete"
+        )
+    if (action["delete_rows"] or action["mark"]) and verify is False:
+        raise InvalidOption("--delete and --mark act on exact scores: leave --no-verify out")
+
+
+def _print(index: Index, found: Duplicates, keep: str, limit: int) -> None:
     for group in islice(shown(index, found, keep, PRINTED_MEMBERS), limit):
         _print_group(group)
     if len(found) > limit:
         click.echo(f"… {len(found) - limit} more groups: see them with --limit, --json, --csv or --html")
-    click.echo(_summary(found, counted, keep))
+    click.echo(_summary(found, keep))
 
 
 def _print_group(group: Shown) -> None:
     head = f"{len(group.group.members)} rows around {_key(group.group.representative)}"
-    out.print(Text.assemble((head, "bold"), (f", diameter {group.group.diameter:.3f}", "dim")))
+    out.print(Text.assemble((head, "bold"), (f", smallest similarity {group.group.smallest:.3f}", "dim")))
+    first = group.texts[0] or ""
     for hit, stays, text in zip(group.group.members, group.stays, group.texts, strict=False):
-        words = "(deleted)" if text is None else " ".join(text.split())[:TEXT]
+        words = "(deleted)" if text is None else differing_part(first, text, group.analyser, TEXT)
         mark = ("stays ", "green") if stays else ("      ", "")
         line = Text.assemble("  ", mark, f"{hit.score:.3f}  ", _key(hit.key), "  ", (words, "dim"))
         out.print(line, no_wrap=True, overflow="ellipsis", soft_wrap=False)
@@ -159,11 +189,11 @@ def _print_group(group: Shown) -> None:
         out.print(Text(f"  … {len(group.group.members) - len(group.texts)} more rows", style="dim"))
 
 
-def _summary(found: Duplicates, counted: Resolution, keep: str) -> str:
+def _summary(found: Duplicates, keep: str) -> str:
     if not len(found):
         return "no near-duplicates found"
     stays = f"the {keep} row" if keep in CHOICES else f"the row with the highest {keep}"
-    return f"{len(found)} groups of {found.rows} rows; if {stays} of each stays, {counted.removed} can go"
+    return f"{len(found)} groups of {found.rows} rows; if {stays} of each stays, {found.rows - len(found)} can go"
 
 
 def _files(csv_file: Path | None, html_file: Path | None) -> tuple[ReportFile | None, ReportFile | None]:
@@ -177,40 +207,54 @@ def _files(csv_file: Path | None, html_file: Path | None) -> tuple[ReportFile | 
 
 def _act(
     index: Index,
-    counted: Resolution,
-    keep: str,
+    chosen: dict[str, Any],
+    by: str,
     *,
     delete_rows: bool,
     mark: str | None,
+    overwrite: bool,
     yes: bool,
     even_if_behind: bool,
 ) -> None:
-    """Ask, then delete or mark; without a terminal and without --yes it stays a dry run."""
-    table = index.options.table
-    done = f"deleted from {table}" if delete_rows else f"of {table} marked in {mark}"
+    """Count, ask, then delete or mark; without a terminal and without --yes it stays a dry run."""
+
+    def run(**options: Any) -> Resolution:
+        if delete_rows:
+            return index.delete_duplicates(**chosen, **options)
+        return index.mark_duplicates(str(mark), by=by, overwrite=overwrite, **chosen, **options)
+
+    counted = run(dry_run=True)
     if not counted.removed:
         click.echo("nothing to do", err=True)
         return
+    table, also = index.options.table, counted.consequences()
+    done = f"deleted from {table}" if delete_rows else f"of {table} marked in {mark}"
     if not yes:
         if not sys.stdin.isatty():
-            click.echo(f"dry run: {counted.removed} rows would be {done}; add --yes to do it", err=True)
+            more = "".join(f"; {said}" for said in (also, _hindrance(counted, mark, overwrite)) if said)
+            click.echo(f"dry run: {counted.removed} rows would be {done}{more}; add --yes to do it", err=True)
             return
         verb = (
             f"Delete {counted.removed} rows from {table}" if delete_rows else f"Mark {counted.removed} rows in {mark}"
         )
-        click.confirm(f"{verb}, keeping {counted.groups}?", abort=True, err=True)
-    result = index.resolve(
-        keep=keep, delete=delete_rows, mark=mark, expected=counted, even_if_behind=even_if_behind, dry_run=False
-    )
-    click.echo(f"{result.removed} rows {done}; next: dbsim sync", err=True)
+        click.confirm(f"{verb}, keeping {counted.groups}?{f' ({also})' if also else ''}", abort=True, err=True)
+    result = run(expected=counted, even_if_behind=even_if_behind)
+    also = "".join(f"; {said}" for said in (also, "next: dbsim sync" if delete_rows else "") if said)
+    click.echo(f"{result.removed} rows {done}{also}", err=True)
 
 
-def _say_limited(limited: Limited) -> None:
-    if limited:
-        err.print(
-            f"[yellow]{limited.buckets} buckets held up to {limited.largest} contents and were not compared all with "
-            f"all, but through representatives and finer keys: pairs may be missing there"
-        )
+def _hindrance(counted: Resolution, mark: str | None, overwrite: bool) -> str:
+    """Why it would be refused as things are."""
+    if counted.blocked:
+        return "".join(f"{n} rows of {name} forbid it by a foreign key" for name, n in counted.blocked.items())
+    if counted.other_values and not overwrite:
+        return f"{counted.other_values} other values in {mark} need --overwrite"
+    return ""
+
+
+def _warn(warnings: tuple[str, ...]) -> None:
+    for warning in warnings:
+        err.print(Text(warning, style="yellow"), soft_wrap=True)
 
 
 def _key(key: Any) -> str:

@@ -100,7 +100,7 @@ def index_options(*, required: bool) -> Callable[[Callable[..., Any]], Callable[
         return f"  [default: {value}]" if required else ""
 
     found = [
-        click.option("--column", "columns", multiple=True, required=required, metavar=COLUMN, help=COLUMN_HELP),
+        click.option("--column", "columns", multiple=True, metavar=COLUMN, help=COLUMN_HELP),
         click.option("--family", help=f"{', '.join(family_names())}, with :SETTING=VALUE…{default('minhash')}"),
         click.option("--threshold", type=float, help=f"Similarity from which rows count.{default('0.7')}"),
         click.option("--recall", type=float, help=f"Share of such pairs that must be found.{default('0.95')}"),

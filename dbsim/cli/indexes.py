@@ -8,14 +8,22 @@ import click
 from rich.table import Table
 from rich.text import Text
 
+from dbsim.choosing import why
 from dbsim.cli.common import database_argument, err, index_argument, json_option, opened, out, print_json, progress_bar
 from dbsim.cli.index_options import index_options, take_fields
+from dbsim.cli.persons import create_records
 from dbsim.errors import InvalidOption
 from dbsim.hashing.families.registry import family_of
+from dbsim.lifecycle.status import Status
 from dbsim.options import describe_columns
 from dbsim.tables.source import public_key
 
 table_option = click.option("--table", required=True, help="The table to index; [schema.]table on PostgreSQL.")
+
+
+def _filled(one: Status, field: str) -> str:
+    share, full = one.saturated[field], f"{field} {one.fill[field]:.0%} full"
+    return f"{full}, {share:.1%} of the rows saturated" if share else full
 
 
 @click.command()
@@ -23,11 +31,19 @@ table_option = click.option("--table", required=True, help="The table to index; 
 @index_argument
 @table_option
 @index_options(required=True)
+@click.option("--records", is_flag=True, help="Persons: kinds of columns are guessed; --column NAME:KIND states one.")
 @click.option("--bucket", type=int, help="Rows and keys from this bucket size instead of the recall.")
 @click.option("--inline", is_flag=True, help="PostgreSQL: sign rows in the transaction that writes them; no worker.")
 @click.option("--no-triggers", is_flag=True, help="Leave the table untouched; every sync then compares all rows.")
-def create(db: str, name: str, table: str, columns: tuple[str, ...], no_triggers: bool, **options: Any) -> None:
+def create(
+    db: str, name: str, table: str, columns: tuple[str, ...], records: bool, no_triggers: bool, **options: Any
+) -> None:
     """Create an index on a table of yours. Repeating the same call changes nothing."""
+    if records:
+        create_records(db, name, table, columns, no_triggers, options)
+        return
+    if not columns:
+        raise InvalidOption("name the text columns with --column, or say --records for a table of persons")
     fields = take_fields(columns, options)
     index = opened(db).create_index(name, table=table, fields=fields, triggers=not no_triggers, **options)
     made = index.options
@@ -35,6 +51,8 @@ def create(db: str, name: str, table: str, columns: tuple[str, ...], no_triggers
         f"index {name!r} on {made.table} ({describe_columns(made.fields)}): {made.keys} keys of {made.rows} rows, "
         + ", ".join(f"{field.size} {field.unit} and {field.bits} bits for {field.name}" for field in made.fields)
     )
+    for line in why(made):
+        click.echo(line)
     for asked, field in zip(fields, made.fields, strict=True):
         if field.normaliser != "text" and not asked.normaliser:
             click.echo(f"many symbols in {field.name}: each counts as a word; `--normaliser text` leaves them out")
@@ -46,8 +64,15 @@ def create(db: str, name: str, table: str, columns: tuple[str, ...], no_triggers
 @index_argument
 @index_options(required=False)
 @click.option("--cancel", is_flag=True, help="Give up a change that is under way.")
-def alter(db: str, name: str, columns: tuple[str, ...], cancel: bool, **options: Any) -> None:
+@click.option("--rename", "renames", multiple=True, metavar="OLD=NEW", help="A column or the table has a new name.")
+def alter(db: str, name: str, columns: tuple[str, ...], cancel: bool, renames: tuple[str, ...], **options: Any) -> None:
     """Change an index's options; searches go on with the old ones until `dbsim sync` has built the new."""
+    if renames:
+        if cancel or columns or any(value is not None for value in options.values()):
+            raise InvalidOption("give --rename alone: nothing is built anew for it")
+        changed = opened(db).rename(name, dict(_renamed(pair) for pair in renames))
+        click.echo(f"index {name!r} follows {', '.join(renames)}" if changed else f"index {name!r} stays as it is")
+        return
     if cancel == bool(columns or any(value is not None for value in options.values())):
         raise InvalidOption("name the options to change, or --cancel to give up a change under way")
     if columns:
@@ -61,6 +86,13 @@ def alter(db: str, name: str, columns: tuple[str, ...], cancel: bool, **options:
     click.echo(f"next: dbsim sync {db} {name}")
 
 
+def _renamed(pair: str) -> tuple[str, str]:
+    old, equals, new = pair.partition("=")
+    if not (old and equals and new):
+        raise InvalidOption(f"write --rename OLD=NEW, not {pair!r}")
+    return old, new
+
+
 @click.command()
 @database_argument
 @index_argument
@@ -69,13 +101,14 @@ def alter(db: str, name: str, columns: tuple[str, ...], cancel: bool, **options:
 @click.option(
     "--refit", is_flag=True, help="Families that learn: learn again from the table, then fill the index anew."
 )
-def sync(db: str, name: str, follow: bool, reconcile: bool, refit: bool) -> None:
+@click.option("--workers", type=int, help="Processes of a first filling.  [default: as many as pay, at most 4]")
+def sync(db: str, name: str, follow: bool, reconcile: bool, refit: bool, workers: int | None) -> None:
     """Bring an index up to date; stopped at any time, it goes on where it was."""
     index = opened(db).index(name)
     if refit:
         index.refit()
     with progress_bar() as progress:
-        report = index.sync(reconcile=reconcile, progress=progress)
+        report = index.sync(reconcile=reconcile, workers=workers, progress=progress)
     if report.triggers_restored:
         err.print(f"[yellow]{len(report.triggers_restored)} missing triggers were installed again")
     if report.views_restored:
@@ -131,7 +164,7 @@ def status(db: str, as_json: bool) -> None:
         table.add_row("quarantine", f"{one.quarantined}")
         if one.groups is not None:
             table.add_row("groups", f"{one.groups} of near-duplicates")
-        table.add_row("filters", Text(", ".join(f"{field} {share:.0%} full" for field, share in one.fill.items())))
+        table.add_row("filters", Text(", ".join(_filled(one, field) for field in one.fill)))
         for problem in one.problems:
             table.add_row("[yellow]attention", Text(problem, style="yellow"))
         out.print(table)

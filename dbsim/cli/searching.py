@@ -22,6 +22,7 @@ from dbsim.cli.common import (
 )
 from dbsim.errors import InvalidOption
 from dbsim.index import Index
+from dbsim.report.differences import analyser_of, differing_part
 from dbsim.search.explain import Explanation
 from dbsim.search.results import Results
 
@@ -46,7 +47,8 @@ def search(db: str, name: str, text: str | None, fields: tuple[str, ...], as_jso
         question = sys.stdin.buffer.read().decode("utf-8", "replace")
     else:
         question = text
-    return show(index, index.search(question, **options), as_json)
+    asked = question if isinstance(question, str) else " ".join(question.values())
+    return show(index, index.search(question, **options), as_json, asked)
 
 
 def _field(pair: str) -> tuple[str, str]:
@@ -64,7 +66,10 @@ def _field(pair: str) -> tuple[str, str]:
 def similar(db: str, name: str, key: str, as_json: bool, **options: Any) -> int:
     """Find rows similar to the row with this primary KEY (a JSON object when composite). Exit code 1: nothing found."""
     index = opened(db).index(name)
-    return show(index, index.similar(written_key(index, key), **options), as_json)
+    key_asked = written_key(index, key)
+    found = index.similar(key_asked, **options)
+    asked = None if as_json else index.texts([key_asked])[0]
+    return show(index, found, as_json, asked or "")
 
 
 @click.command()
@@ -86,7 +91,10 @@ def explain(db: str, name: str, a: str, b: str, as_json: bool) -> int:
 
 
 def explained(found: Explanation) -> Iterator[str]:
-    """The score, then each field with its shingles."""
+    """The score, then each field with its shingles; of persons the evidence."""
+    if found.evidence is not None:
+        yield from found.evidence.lines()
+        return
     verdict = "found" if found.found else "not found"
     yield f"score {_number(found.score)} (exact {_number(found.exact)}), threshold {found.threshold:g}: {verdict}"
     numbers = ", ".join(map(str, found.shared_keys)) or "none"
@@ -117,7 +125,7 @@ def written_key(index: Index, text: str) -> Any:
     return value
 
 
-def show(index: Index, results: Results, as_json: bool) -> int:
+def show(index: Index, results: Results, as_json: bool, asked: str) -> int:
     if not results.complete:
         err.print("[yellow]the index is not filled yet, so rows may be missing: run `dbsim sync`")
     if results.cut:
@@ -127,7 +135,7 @@ def show(index: Index, results: Results, as_json: bool) -> int:
     if as_json:
         print_json(results.to_json())
     elif results:
-        for line in lines(results, index):
+        for line in lines(results, index, asked):
             click.echo(line)
     if not results:
         click.echo("nothing similar found" + _closest(results), err=True)
@@ -144,13 +152,13 @@ def shown_key(key: Any) -> str:
     return json.dumps(key, ensure_ascii=False, default=str) if isinstance(key, dict) else str(key)
 
 
-def lines(results: Results, index: Index) -> Iterator[str]:
-    """Score, key and the beginning of the text, as wide as the terminal."""
+def lines(results: Results, index: Index, asked: str) -> Iterator[str]:
+    """Score, key and the part of the text that differs from what was asked for, as wide as the terminal."""
     keys = [shown_key(hit.key) for hit in results]
     width = max(map(len, keys))
     room = max(out.width - width - 9, 20) if out.is_terminal else SHOWN
     for hit, key, text in zip(results, keys, index.texts([hit.key for hit in results]), strict=True):
-        shown = "" if text is None else " ".join(text.split())
+        shown = "" if text is None else differing_part(asked, text, analyser_of(index.options), room)
         shown = "(changed since it was indexed) " + shown if hit.stale else shown
         yield f"{hit.score:.3f}  {key:<{width}}  {shown if len(shown) <= room else shown[: room - 1] + '…'}"
 

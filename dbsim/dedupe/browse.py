@@ -14,7 +14,7 @@ from dbsim.context import Stage
 from dbsim.dedupe.contents import firsts
 from dbsim.dedupe.decisions import Book
 from dbsim.lifecycle import groups as stored_groups
-from dbsim.tables.group_tables import GroupTables
+from dbsim.tables.group_tables import PUBLISHED, GroupTables
 from dbsim.tables.source import Key, public_key
 
 BARS = 40  # of a histogram of scores from 0 to 1
@@ -55,18 +55,35 @@ class Doubtful:
 
 @dataclass
 class Browser(Stage):
-    """Reads only."""
+    """Reads only, of one result."""
+
+    result: str = PUBLISHED
 
     @cached_property
     def groups(self) -> GroupTables:
         return GroupTables(self.tables)
+
+    @cached_property
+    def _view(self) -> Any:
+        """The rows of the result's groups."""
+        view = self.groups.saved_groups
+        names = (*self.tables.key_names, *self.groups.shown)
+        mine = view.c[self.groups.result_name] == self.result
+        return select(*(view.c[name] for name in names)).where(mine).subquery("shown")
+
+    @cached_property
+    def _edges(self) -> Any:
+        """The pairs that the result groups."""
+        edges, results = self.groups.edges, self.groups.results
+        mine = select(results.c.pairing).where(results.c.name == self.result).scalar_subquery()
+        return select(edges.c.a, edges.c.b, edges.c.score).where(edges.c.pairing == mine).subquery("edges")
 
     def exist(self, connection: Connection) -> bool:
         return stored_groups.exist(connection, self.backend, self.groups)
 
     # ── groups ──
     def _summaries(self) -> Subquery:
-        view, shown = self.groups.groups, self.groups.shown
+        view, shown = self._view, self.groups.shown
         group, score, diameter = (view.c[name] for name in shown[:3])
         representative = [func.min(view.c[name]).label(f"r{i}") for i, name in enumerate(self.groups.representative)]
         columns = [func.count().label("rows"), func.max(diameter).label("diameter"), func.min(score).label("lowest")]
@@ -120,7 +137,7 @@ class Browser(Stage):
 
     def of_rows(self, connection: Connection, keys: Sequence[Key]) -> tuple[int, ...]:
         """The groups that these rows belong to."""
-        view = self.groups.groups
+        view = self._view
         columns = [view.c[name] for name in self.tables.key_names]
         mine = columns[0].in_([key[0] for key in keys]) if len(columns) == 1 else tuple_(*columns).in_(list(keys))
         query = select(view.c[self.groups.shown[0]]).where(mine).distinct()
@@ -128,7 +145,7 @@ class Browser(Stage):
 
     def members(self, connection: Connection, group: int, limit: int) -> list[tuple[Any, float]]:
         """(key, score with the representative) of a group's first rows."""
-        view = self.groups.groups
+        view = self._view
         keys = [view.c[name] for name in self.tables.key_names]
         number, score = (view.c[name] for name in self.groups.shown[:2])
         query = select(*keys, score).where(number == group).order_by(score.desc(), *keys).limit(limit)
@@ -138,7 +155,7 @@ class Browser(Stage):
     # ── pairs ──
     def scores(self, connection: Connection) -> list[int]:
         """How many stored pairs have their score in each of BARS equal parts of 0 … 1."""
-        edges = self.groups.edges
+        edges = self._edges
         bar = cast(edges.c.score * BARS - 0.5, Integer).label("bar")
         bars = [0] * BARS
         for place, number in connection.execute(select(bar, func.count()).group_by(bar)):
@@ -146,13 +163,13 @@ class Browser(Stage):
         return bars
 
     def pairs(self, connection: Connection) -> int:
-        return connection.scalar(select(func.count()).select_from(self.groups.edges)) or 0
+        return connection.scalar(select(func.count()).select_from(self._edges)) or 0
 
     def doubtful(
         self, connection: Connection, threshold: float, after: tuple[float, int, int] | None
     ) -> list[Doubtful]:
         """Pairs that nobody decided yet, the least similar, which are the most doubtful, first."""
-        edges = self.groups.edges
+        edges = self._edges
         order = (edges.c.score, edges.c.a, edges.c.b)
         query = select(*order).where(edges.c.score >= threshold).order_by(*order).limit(LOOKED_AT)
         while True:

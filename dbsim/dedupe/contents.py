@@ -32,25 +32,28 @@ class First:
 
 @dataclass(frozen=True)
 class Edges:
-    """Pairs of fingerprints with their scores."""
+    """Pairs of fingerprints with their scores, and whether these are exact."""
 
     a: Numbers
     b: Numbers
     scores: NDArray[np.float64]
+    exact: NDArray[np.bool_]
 
     @staticmethod
     def of(rows: Any) -> Edges:
         found = [tuple(row) for row in rows]
         numbers = np.array([row[:2] for row in found], np.int64).reshape(-1, 2)
-        return Edges(numbers[:, 0], numbers[:, 1], np.array([row[2] for row in found], np.float64))
+        scores, exact = (np.array([row[place] for row in found]) for place in (2, 3))
+        return Edges(numbers[:, 0], numbers[:, 1], scores.astype(np.float64), exact.astype(bool))
 
-    def where(self, chosen: NDArray[np.bool_]) -> Edges:
-        return Edges(self.a[chosen], self.b[chosen], self.scores[chosen])
+    def where(self, chosen: NDArray[np.bool_] | slice | Numbers) -> Edges:
+        return Edges(self.a[chosen], self.b[chosen], self.scores[chosen], self.exact[chosen])
 
     @staticmethod
     def concatenate(parts: list[Edges]) -> Edges:
-        parts = [Edges(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)), *parts]
-        return Edges(*(np.concatenate(column) for column in zip(*((p.a, p.b, p.scores) for p in parts), strict=True)))
+        parts = [Edges.of([]), *parts]
+        columns = zip(*((p.a, p.b, p.scores, p.exact) for p in parts), strict=True)
+        return Edges(*(np.concatenate(column) for column in columns))
 
     def __len__(self) -> int:
         return len(self.a)
@@ -75,31 +78,36 @@ def firsts(connection: Connection, backend: Backend, tables: IndexTables, wanted
     return [First(row[0], row[1], tuple(row[2:])) for row in rows]
 
 
-def incident(connection: Connection, backend: Backend, groups: GroupTables, wanted: Numbers) -> Edges:
+def incident(connection: Connection, backend: Backend, groups: GroupTables, pairing: int, wanted: Numbers) -> Edges:
     """Every stored pair with one of these contents; a pair of two of them comes twice."""
     edges = groups.edges
     parts = []
     for end in (edges.c.a, edges.c.b):
         listed = backend.json_rows("wanted", ["number"], [])
-        query = select(edges).join(listed, listed.c.number == end)
+        query = _edges(groups, pairing).join(listed, listed.c.number == end)
         parts.append(Edges.of(connection.execute(query, {"wanted": json_numbers(wanted)})))
     return Edges.concatenate(parts)
 
 
-def edge_pages(context: IndexContext, groups: GroupTables, threshold: float) -> Iterator[Edges]:
-    """All stored pairs that reach the threshold, a page at a time, so that nobody waits for a long read."""
+def edge_pages(context: IndexContext, groups: GroupTables, pairing: int, threshold: float) -> Iterator[Edges]:
+    """All pairs of a pairing that reach the threshold, a page at a time, so that nobody waits for a long read."""
     last: tuple[int, int] | None = None
     while True:
-        page = Edges.of(context.read(lambda c: c.execute(_page(groups, last)).all()))  # noqa: B023
+        page = Edges.of(context.read(lambda c: c.execute(_page(groups, pairing, last)).all()))  # noqa: B023
         if not len(page):
             return
         last = (int(page.a[-1]), int(page.b[-1]))
         yield page.where(page.scores >= threshold)
 
 
-def _page(groups: GroupTables, last: tuple[int, int] | None) -> Select[Any]:
+def _edges(groups: GroupTables, pairing: int) -> Select[Any]:
     edges = groups.edges
-    query = select(edges).order_by(edges.c.a, edges.c.b).limit(PAGE)
+    return select(edges.c.a, edges.c.b, edges.c.score, edges.c.exact).where(edges.c.pairing == pairing)
+
+
+def _page(groups: GroupTables, pairing: int, last: tuple[int, int] | None) -> Select[Any]:
+    edges = groups.edges
+    query = _edges(groups, pairing).order_by(edges.c.a, edges.c.b).limit(PAGE)
     return query if last is None else query.where(tuple_(edges.c.a, edges.c.b) > last)
 
 

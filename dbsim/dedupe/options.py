@@ -12,21 +12,22 @@ from dbsim.errors import InvalidOption, suggest
 
 @dataclass(frozen=True, kw_only=True)
 class PairOptions:
-    """Everything that decides which pairs are stored."""
+    """Everything that decides which pairs are stored.
+
+    `verify`: None has the texts decide what lies within the estimate's error of the threshold, True all pairs, False
+    none.
+    """
 
     threshold: float
-    verify: bool = False
+    verify: bool | None = None
     limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:
         if not 0 < self.threshold <= 1:
             raise InvalidOption(f"threshold is {self.threshold}, but must be above 0 and at most 1")
-        if self.limits.bucket < 2 or self.limits.representatives < 1 or self.limits.depth < 0:
+        bucket, limits = self.limits.bucket, self.limits
+        if (bucket and bucket < 2) or limits.representatives < 1 or limits.depth < 0:
             raise InvalidOption("a bucket of at least 2 rows must be compared, with at least 1 representative")
-
-    def serves(self, asked: PairOptions) -> bool:
-        """Whether pairs found in this way contain those asked for."""
-        return (self.verify, self.limits) == (asked.verify, asked.limits) and self.threshold <= asked.threshold
 
     def to_json(self) -> str:
         return json.dumps(asdict(self), sort_keys=True)
@@ -54,3 +55,9 @@ class GroupOptions:
     @staticmethod
     def from_json(text: str) -> GroupOptions:
         return GroupOptions(**json.loads(text))
+
+
+def described(groups: GroupOptions, pairs: PairOptions) -> str:
+    """In a few words, which also name a result that nobody named."""
+    exact = {None: "", True: ", exact", False: ", estimated"}[pairs.verify]
+    return f"{groups.by}, {groups.threshold:g}{exact}" + (", limited" if pairs.limits != Limits() else "")

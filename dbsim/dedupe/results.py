@@ -5,43 +5,56 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 from sqlalchemy import Connection, func, select
 
 from dbsim.dedupe.contents import Edges, edge_pages, firsts
-from dbsim.dedupe.kernels.pairs import Limited
+from dbsim.dedupe.kernels.missing import Limited
 from dbsim.dedupe.store_pairs import Workplace
+from dbsim.engines.signature_rows import Numbers, json_numbers
 from dbsim.search.results import Hit
-from dbsim.tables import group_state
+from dbsim.tables.group_results import Result
 from dbsim.tables.key_conditions import after, key_columns
 from dbsim.tables.source import Key, public_key
 
 PAGE = 5_000  # rows of the index, or groups, read at once
 GROUPS = 200
+FULL_LIST = 1_000_000  # pairs: a longer list names copies through the first of them only, unless asked otherwise
+COPIES = ("all", "first")
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Two rows of the source table, by their primary keys, and their score."""
+    """Two rows of the source table, by their primary keys, and their score; `exact` if it comes from the texts."""
 
     a: Any
     b: Any
     score: float
+    exact: bool = False
 
     def to_json(self) -> dict[str, Any]:
-        return {"a": self.a, "b": self.b, "score": self.score}
+        return {"a": self.a, "b": self.b, "score": self.score, "exact": self.exact}
 
 
 @dataclass(frozen=True)
 class Group:
-    """Near-duplicates: the representative is the first row; every member has its score to it."""
+    """Near-duplicates: the representative is the first row; every member has its score to it.
+
+    `diameter` is one minus the smallest similarity of two members.
+    """
 
     id: int
     representative: Any
     diameter: float
     members: list[Hit]
+
+    @property
+    def smallest(self) -> float:
+        """The smallest similarity of two members."""
+        return 1 - self.diameter
 
     def to_json(self) -> dict[str, Any]:
         members = [{"key": hit.key, "score": hit.score} for hit in self.members]
@@ -49,6 +62,7 @@ class Group:
             "group": str(self.id),  # beyond what JavaScript holds exactly
             "representative": self.representative,
             "diameter": self.diameter,
+            "smallest": self.smallest,
             "members": members,
         }
 
@@ -57,36 +71,67 @@ class Group:
 class Pairs:
     """All pairs that reach the threshold, streamed anew by every loop.
 
-    Rows with equal content appear as pairs of the first of them with each other one; a pair of two different contents
-    appears once, between their first rows. `limited` says what was too large to compare all with all.
+    With copies="all" every pair of rows is listed, as the view dbsim_<index>_pairs does. With copies="first" a pair of
+    two different contents appears once, between their first rows, and every other row of a content as a pair with the
+    first of it. `limited` says what was too large to compare all with all, `warnings` are sentences about the list.
     """
 
     place: Workplace
+    pairing: int
     threshold: float
     limited: Limited
+    copies: str = "all"
+    warnings: tuple[str, ...] = ()
 
     def __iter__(self) -> Iterator[Pair]:
         yield from self._copies()
-        for page in edge_pages(self.place.context, self.place.groups, self.threshold):
+        for page in edge_pages(self.place.context, self.place.groups, self.pairing, self.threshold):
             yield from self._near(page)
 
     def _key(self, key: Key) -> Any:
         return public_key(self.place.tables.key_names, key)
 
     def _near(self, page: Edges) -> Iterator[Pair]:
-        wanted = np.unique(np.concatenate([page.a, page.b]))
-        found = self.place.read(
-            lambda c: firsts(c, self.place.backend, self.place.tables, wanted),
-        )
-        places = {first.fingerprint: place for place, first in enumerate(found)}
-        for a, b, score in zip(page.a.tolist(), page.b.tolist(), page.scores.tolist(), strict=True):
-            if a in places and b in places:  # else it was deleted this moment
-                first, second = sorted((places[a], places[b]))
-                yield Pair(self._key(found[first].key), self._key(found[second].key), score)
+        rows = self._rows(np.unique(np.concatenate([page.a, page.b])))
+        columns = (page.a, page.b, page.scores, page.exact)
+        for a, b, score, exact in zip(*(column.tolist() for column in columns), strict=True):
+            for one in rows.get(a, ()):  # else it was deleted this moment
+                for two in rows.get(b, ()):
+                    first, second = sorted((one, two))
+                    yield Pair(self._key(first[1]), self._key(second[1]), score, exact)
+
+    def _rows(self, wanted: Numbers) -> dict[int, list[tuple[int, Key]]]:
+        """The rows of each content, all or the first, numbered in key order."""
+        if self.copies == "first":
+            found = self.place.read(lambda c: firsts(c, self.place.backend, self.place.tables, wanted))
+            return {first.fingerprint: [(place, first.key)] for place, first in enumerate(found)}
+        rows: dict[int, list[tuple[int, Key]]] = {}
+        for place, (fingerprint, *key) in enumerate(self.place.read(partial(self._every, wanted=wanted))):
+            rows.setdefault(fingerprint, []).append((place, tuple(key)))
+        return rows
+
+    def _every(self, connection: Connection, wanted: Numbers) -> list[tuple[Any, ...]]:
+        stored, tables = self.place.tables.signatures, self.place.tables
+        keys = key_columns(stored, tables)
+        fingerprint = stored.c[tables.names.fingerprint]
+        listed = self.place.backend.json_rows("wanted", ["number"], [])
+        query = select(fingerprint, *keys).join(listed, listed.c.number == fingerprint).order_by(*keys)
+        return [tuple(row) for row in connection.execute(query, {"wanted": json_numbers(wanted)})]
 
     def _copies(self) -> Iterator[Pair]:
+        """Rows with equal content."""
+        several = self.place.read(self._several)
+        if self.copies == "first":
+            yield from self._copies_of_first(set(several.tolist()))
+            return
+        for start in range(0, len(several), GROUPS):
+            rows = self._rows(several[start : start + GROUPS])
+            for members in sorted(rows.values()):
+                for (_, one), (_, two) in combinations(members, 2):
+                    yield Pair(self._key(one), self._key(two), 1.0, exact=True)
+
+    def _copies_of_first(self, several: set[int]) -> Iterator[Pair]:
         """One walk in key order that remembers the first row of every content that has several."""
-        several = set(self.place.read(self._several))
         seen: dict[int, Key] = {}
         last: Key | None = None
         while several:
@@ -96,12 +141,12 @@ class Pairs:
             for fingerprint, *values in page:
                 last = tuple(values)
                 if fingerprint in several and seen.setdefault(fingerprint, last) != last:
-                    yield Pair(self._key(seen[fingerprint]), self._key(last), 1.0)
+                    yield Pair(self._key(seen[fingerprint]), self._key(last), 1.0, exact=True)
 
-    def _several(self, connection: Connection) -> list[int]:
+    def _several(self, connection: Connection) -> Numbers:
         fingerprint = self.place.tables.signatures.c[self.place.tables.names.fingerprint]
         query = select(fingerprint).where(fingerprint.is_not(None)).group_by(fingerprint).having(func.count() > 1)
-        return list(connection.execute(query).scalars())
+        return np.array(connection.execute(query.order_by(func.min(_first_key(self.place)))).scalars().all(), np.int64)
 
     def _page(self, connection: Connection, last: Key | None) -> list[tuple[Any, ...]]:
         stored, tables = self.place.tables.signatures, self.place.tables
@@ -112,17 +157,44 @@ class Pairs:
         return [tuple(row) for row in connection.execute(query)]
 
 
-class Duplicates:
-    """The stored groups, in the order of their representatives, streamed anew by every loop.
+def _first_key(place: Workplace) -> Any:
+    return key_columns(place.tables.signatures, place.tables)[0]
 
-    len() is the number of groups, `rows` that of rows in them; `limited` says what was too large to compare all with
-    all, so that pairs may be missing.
+
+def full_length(place: Workplace, pairing: int, threshold: float) -> int:
+    """How many pairs of rows there are, copies included."""
+    fingerprint = place.tables.signatures.c[place.tables.names.fingerprint]
+    counted = select(fingerprint.label("content"), func.count().label("n")).where(fingerprint.is_not(None))
+    counts = counted.group_by(fingerprint).cte("counts")
+    edges, other = place.groups.edges, counts.alias("other")
+
+    def work(connection: Connection) -> int:
+        copies = connection.scalar(select(func.sum(counts.c.n * (counts.c.n - 1) / 2))) or 0
+        near = (
+            select(func.sum(counts.c.n * other.c.n))
+            .select_from(edges.join(counts, counts.c.content == edges.c.a).join(other, other.c.content == edges.c.b))
+            .where(edges.c.pairing == pairing, edges.c.score >= threshold)
+        )
+        return int(copies) + int(connection.scalar(near) or 0)
+
+    return place.read(work)
+
+
+class Duplicates:
+    """The groups of one stored result, in the order of their representatives, streamed anew by every loop.
+
+    len() is the number of groups, `rows` that of rows in them; `result` is the name they are stored under (`published`:
+    the view dbsim_<index>_groups shows them); `limited` says what was too large to compare all with all, so that pairs
+    may be missing, `warnings` are sentences about the groups.
     """
 
-    def __init__(self, place: Workplace, limited: Limited) -> None:
+    def __init__(self, place: Workplace, result: Result, limited: Limited, warnings: tuple[str, ...] = ()) -> None:
         self._place = place
+        self.result = result.name
+        self.published = result.published
         self.limited = limited
-        self._ids, self.rows = place.read(self._overview)
+        self.warnings = warnings
+        self._ids, self.rows = place.read(partial(self._overview, generation=result.generation))
 
     def __len__(self) -> int:
         return len(self._ids)
@@ -138,29 +210,33 @@ class Duplicates:
     def to_json(self) -> list[dict[str, Any]]:
         return [group.to_json() for group in self]
 
-    def _overview(self, connection: Connection) -> tuple[list[int], int]:
-        groups, state = self._place.groups, group_state.load(connection, self._place.groups)
+    def _mine(self) -> Any:
+        view = self._place.groups.saved_groups
+        return view.c[self._place.groups.result_name] == self.result
+
+    def _overview(self, connection: Connection, generation: int) -> tuple[list[int], int]:
+        groups = self._place.groups
         contents = groups.contents
         leading = (
             select(contents.c.group_id)
-            .where(contents.c.generation == state.generation, contents.c.fingerprint == contents.c.group_id)
+            .where(contents.c.generation == generation, contents.c.fingerprint == contents.c.group_id)
             .order_by(*(contents.c[name] for name in groups.representative))
         )
-        rows = connection.scalar(select(func.count()).select_from(groups.groups)) or 0
+        rows = connection.scalar(select(func.count()).select_from(groups.saved_groups).where(self._mine())) or 0
         return list(connection.execute(leading).scalars()), rows
 
     def _groups(self, connection: Connection, ids: list[int]) -> dict[int, Group]:
-        view, tables = self._place.groups.groups, self._place.tables
+        view, tables = self._place.groups.saved_groups, self._place.tables
         width = len(tables.key_names)
         keys = [view.c[name] for name in tables.key_names]
         number, *rest = (view.c[name] for name in self._place.groups.shown)
-        query = select(*keys, number, *rest).where(number.in_(ids)).order_by(*keys)
+        query = select(*keys, number, *rest).where(self._mine(), number.in_(ids)).order_by(*keys)
         found: dict[int, Group] = {}
         for row in connection.execute(query):
             values = tuple(row)
             group_id, score, diameter = values[width : width + 3]
             if group_id not in found:
-                representative = public_key(tables.key_names, values[width + 3 :])
+                representative = public_key(tables.key_names, values[width + 3 : -1])
                 found[group_id] = Group(group_id, representative, diameter, [])
             found[group_id].members.append(Hit(public_key(tables.key_names, values[:width]), score))
         return found

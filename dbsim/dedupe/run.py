@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, func, select, update
 
 from dbsim.dedupe.kernels.collection import Collection
-from dbsim.dedupe.kernels.pairs import Limited
-from dbsim.dedupe.options import GroupOptions, PairOptions
-from dbsim.dedupe.store_groups import Regrouping
+from dbsim.dedupe.kernels.missing import Limited
+from dbsim.dedupe.options import GroupOptions, PairOptions, described
+from dbsim.dedupe.store_groups import BEING_MADE, Regrouping
 from dbsim.dedupe.store_pairs import Pairing, Workplace
 from dbsim.dedupe.update import Incremental
-from dbsim.errors import DbsimError
+from dbsim.errors import DbsimError, InvalidOption
 from dbsim.lifecycle import groups as stored_groups
-from dbsim.tables import catalogue, group_state
-from dbsim.tables.group_state import State
+from dbsim.tables import catalogue, group_results, group_state
+from dbsim.tables.group_results import Result
+from dbsim.tables.group_state import State, TakenOver
+from dbsim.tables.group_tables import PUBLISHED
 
 FULL_FROM = 50_000  # changes: with more of them a run over the whole index is faster
+PAUSE = 0.1  # seconds between two looks at a run of another process
+Done = TypeVar("Done")
 
 
 @dataclass
@@ -28,77 +36,244 @@ class Deduplication:
     place: Workplace
 
     def pairs(self, options: PairOptions) -> State:
-        """Store all pairs, or work in what changed since they were; groups that are stored follow their pairs."""
-        state = self._prepare()
-        if self._outdated(state, options):
-            if state.generation:
-                grouping = GroupOptions.from_json(state.grouping)
-                lower = replace(options, threshold=min(options.threshold, grouping.threshold))
-                Regrouping(self.place, grouping, lower).run(Pairing(self.place, lower).run(self._rows()))
-            else:
-                Pairing(self.place, options).run(self._rows())
-                self.place.write(self._paired)
-        Incremental(self.place).run()
-        return self.state()
+        """Store all pairs, or work in what changed since they were."""
 
-    def groups(self, options: GroupOptions, pairs: PairOptions) -> State:
-        """Store all groups, or work in what changed since they were."""
-        state = self._prepare()
-        collection: Collection | None = None
-        if self._outdated(state, pairs):
-            collection = Pairing(self.place, pairs).run(self._rows())
-        if collection is not None or state.grouping != options.to_json() or not state.generation:
-            if collection is None:
-                self.place.write(self._claim)
-                collection = self.place.collection(self._rows())
-            Regrouping(self.place, options, pairs).run(collection)
-        Incremental(self.place).run()
-        return self.state()
+        def work() -> State:
+            state = self._prepare(options)
+            if self._outdated(state):
+                self._renew(state)
+            Incremental(self.place, state.id).run()
+            return self.state(state.id)
 
-    def stored(self) -> State | None:
-        """What is stored and finished, if anything is."""
-        return self.look()[0]
+        return self._in_turn(work)
 
-    def look(self) -> tuple[State | None, int]:
-        """What is stored and finished, if anything is, and how many changes wait to be worked in."""
+    def groups(self, options: GroupOptions, pairs: PairOptions, name: str, *, saved: bool) -> Result:
+        """Store all groups under a name, or work in what changed since they were."""
 
-        def work(connection: Connection) -> tuple[State | None, int]:
+        def work() -> Result:
+            state = self._prepare(pairs)
+            self.place.write(lambda c: self._ask(c, state, options, name, saved))
+            if self._outdated(state):
+                self._renew(state, {name: options})
+            elif self._regroup_needed(options, state, name):
+                self.place.write(lambda c: self._claim(c, state.id))
+                self._regroup(state, self.place.collection(self._rows()), {name: options})
+            Incremental(self.place, state.id).run()
+            return self.result(name)
+
+        return self._in_turn(work)
+
+    def look(self) -> int:
+        """How much waits to be done by `keep_up`."""
+
+        def work(connection: Connection) -> int:
             if not self._exist(connection):
-                return None, 0
-            state = group_state.load(connection, self.place.groups)
-            return (state, group_state.pending(connection, self.place.groups)) if state.paired else (None, 0)
+                return int(stored_groups.former(connection, self.place.backend, self.place.groups) is not None)
+            states = group_state.all_states(connection, self.place.groups)
+            open_ = sum(state.token == stored_groups.RENEW for state in states)
+            return group_state.pending(connection, self.place.groups) + open_ + len(self._expired(connection))
 
         return self.place.read(work)
 
     def keep_up(self) -> int:
         """After a sync: work its changes into what is stored, if anything is; returns how many."""
-        state, noted = self.look()
-        if state is None:
+        if self.place.read(self._exist) or self._take_over_former():
+            self.place.write(self._remove_expired)
+            return sum(self._keep_up(state) for state in self.place.read(self._states))
+        return 0
+
+    def state(self, pairing: int) -> State:
+        return self.place.read(lambda c: group_state.load(c, self.place.groups, pairing))
+
+    def result(self, name: str) -> Result:
+        found = self.place.read(lambda c: group_results.find(c, self.place.groups, name))
+        if found is None:
+            raise TakenOver(str(TakenOver.__doc__))
+        return found
+
+    def results(self) -> list[Result]:
+        """Those that are complete."""
+
+        def work(connection: Connection) -> list[Result]:
+            if not self._exist(connection):
+                return []
+            return [found for found in group_results.complete(connection, self.place.groups) if found.generation]
+
+        return self.place.read(work)
+
+    def name_for(self, groups: GroupOptions, pairs: PairOptions, save: str | None, publish: bool) -> str:
+        """Where groups go: an index without published ones publishes, other options than theirs explore."""
+        if publish and save:
+            raise InvalidOption("groups are published or saved under a name, not both")
+        if save is not None:
+            return _checked(save)
+        known = self.place.read(self._published)
+        if publish or known is None or known == (groups.to_json(), pairs.to_json()):
+            return PUBLISHED
+        return described(groups, pairs)
+
+    def published(self) -> str:
+        """How the published groups were made, in a few words."""
+        known = self.place.read(self._published)
+        return "none" if known is None else described(GroupOptions.from_json(known[0]), PairOptions.from_json(known[1]))
+
+    def described(self) -> list[dict[str, Any]]:
+        """The results for users."""
+        return [
+            {
+                "name": result.name,
+                **json.loads(result.grouping),
+                "verify": json.loads(self.state(result.pairing).pairing)["verify"],
+                "saved": result.saved or result.published,
+            }
+            for result in self.results()
+        ]
+
+    def _published(self, connection: Connection) -> tuple[str, str] | None:
+        groups = self.place.groups
+        result = group_results.find(connection, groups, PUBLISHED) if self._exist(connection) else None
+        if result is None:
+            return None
+        return result.grouping, group_state.load(connection, groups, result.pairing).pairing
+
+    def remove(self, name: str) -> None:
+        """Forget a result; its pairs go with the next sync."""
+        self.place.write(lambda c: group_results.remove(c, self.place.groups, name))
+
+    # ── keeping up ──
+    def _keep_up(self, state: State) -> int:
+        if state.token == stored_groups.RENEW:
+            self._in_turn(lambda: self._renew(self.state(state.id)))
+            return Incremental(self.place, state.id).run()
+        if not state.paired:
+            if not state.running:
+                self.place.write(lambda c: self._purge(c, state.id))
             return 0
+        noted = self._pending(state.id)
         if noted <= FULL_FROM:
-            return Incremental(self.place).run()
-        self.anew(state)
+            return Incremental(self.place, state.id).run()
+        self._in_turn(lambda: self._renew(self.state(state.id)))
+        Incremental(self.place, state.id).run()
         return noted
 
-    def anew(self, before: State) -> None:
-        """Pairs, and groups if there were any, of the whole index, made as they were made before."""
-        pairs = PairOptions.from_json(before.pairing)
-        if before.generation:
-            self.groups(GroupOptions.from_json(before.grouping), pairs)
-        else:
-            self.pairs(pairs)
+    def _purge(self, connection: Connection, pairing: int) -> None:
+        """Of a run that was stopped nothing may stay that a deleted row left behind; it begins anew when asked."""
+        groups = self.place.groups
+        self.place.backend.lock_all(connection, self.place.tables)
+        state = group_state.load(connection, groups, pairing, lock=True)
+        if state.paired or state.running or not group_state.pending(connection, groups, pairing):
+            return
+        for table in (groups.edges, groups.changes):
+            connection.execute(table.delete().where(table.c.pairing == pairing))
+        group_state.save(connection, groups, pairing, reached=None, bucket=0, token="")
+        stored = self.place.tables.signatures.c[self.place.tables.names.fingerprint]
+        there = select(stored).where(stored.is_not(None))
+        contents, results = groups.contents, groups.results
+        mine = select(results.c.generation).where(results.c.pairing == pairing)
+        gone = contents.c.fingerprint.not_in(there) | contents.c.group_id.not_in(there)
+        connection.execute(contents.delete().where(contents.c.generation.in_(mine), gone))
 
-    def state(self) -> State:
-        return self.place.read(lambda c: group_state.load(c, self.place.groups))
+    def _states(self, connection: Connection) -> list[State]:
+        return group_state.all_states(connection, self.place.groups)
 
-    # ── steps ──
-    def _prepare(self) -> State:
+    def _expired(self, connection: Connection) -> list[Result]:
+        oldest = int(time.time()) - group_results.EXPLORED
+        found = group_results.complete(connection, self.place.groups)
+        return [result for result in found if not result.saved and result.asked < oldest]
+
+    def _remove_expired(self, connection: Connection) -> None:
+        """Explorations nobody asked for lately, and pairs that no result groups and nobody asked for."""
+        groups = self.place.groups
+        for result in self._expired(connection):
+            group_results.remove(connection, groups, result.name)
+        used = {result.pairing for result in group_results.complete(connection, groups)}
+        oldest = int(time.time()) - group_results.EXPLORED
+        for state in self._states(connection):
+            if state.id not in used and not state.running and state.seen < oldest:
+                group_state.remove(connection, groups, state.id)
+
+    def _take_over_former(self) -> bool:
+        """Make what version 0002 stored again, in the new tables."""
+        former = self.place.read(lambda c: stored_groups.former(c, self.place.backend, self.place.groups))
+        if former is None:
+            return False
+        pairs = PairOptions.from_json(former[0])
+        self.place.write(self._create)
+        if former[1]:
+            self.groups(GroupOptions.from_json(former[1]), pairs, PUBLISHED, saved=True)
+        return True
+
+    # ── runs ──
+    def _in_turn(self, work: Callable[[], Done]) -> Done:
+        """When another run went on with the same pairs, use what it has made; an error leaves them to the next run."""
+        while True:
+            try:
+                return work()
+            except TakenOver:
+                time.sleep(PAUSE)
+            except BaseException:
+                with suppress(Exception):
+                    self.place.write(self._let_go)
+                raise
+
+    def _let_go(self, connection: Connection) -> None:
+        state = self.place.groups.state
+        connection.execute(update(state).where(state.c.token == self.place.token).values(token=""))
+
+    def _prepare(self, options: PairOptions) -> State:
+        """The pairing's state, once no other run works on it."""
         record = self.place.read(lambda c: catalogue.load(c, self.place.tables.record.name))
         if not record.ready:
             raise DbsimError(f"index {record.name!r} is not filled yet: run `dbsim sync` first")
         if not self.place.read(self._exist):
             self.place.write(self._create)
-        return self.state()
+        state = self.place.write(lambda c: self._pairing(c, options.to_json()))
+        since, version = time.monotonic(), state.version
+        while state.running and state.token != self.place.token:
+            if state.version != version:
+                since, version = time.monotonic(), state.version
+            if time.monotonic() - since > group_state.STALLED:
+                break
+            self.place.progress("waiting for another run", 0, 1)
+            time.sleep(PAUSE)
+            state = self.state(state.id)
+        return state
+
+    def _pairing(self, connection: Connection, options: str) -> State:
+        groups = self.place.groups
+        found = group_state.find(connection, groups, options)
+        if found is None:
+            self.place.backend.lock_all(connection, self.place.tables)  # a worker must see it, or be seen by the run
+            found = group_state.add(connection, groups, options)
+        state = groups.state
+        connection.execute(update(state).where(state.c.id == found.id).values(seen=int(time.time())))
+        return found
+
+    def _ask(self, connection: Connection, state: State, options: GroupOptions, name: str, saved: bool) -> None:
+        """Write down what is wanted, so that it is made whoever makes these pairs."""
+        known = group_results.find(connection, self.place.groups, name)
+        if known is None:
+            wanted = {"pairing": state.id, "grouping": options.to_json(), "saved": saved}
+            group_results.put(connection, self.place.groups, name, **wanted)
+        else:
+            group_results.put(connection, self.place.groups, name, saved=saved or known.saved)
+
+    def _regroup_needed(self, options: GroupOptions, state: State, name: str) -> bool:
+        found = self.result(name)
+        return not found.generation or (found.pairing, found.grouping) != (state.id, options.to_json())
+
+    def _renew(self, state: State, wanted: dict[str, GroupOptions] | None = None) -> None:
+        """All pairs of a pairing, and all its groups; `wanted` are results that may have been made otherwise."""
+        collection = Pairing(self.place, PairOptions.from_json(state.pairing), state.id).run(self._rows())
+        known = self.place.read(lambda c: group_results.of_pairing(c, self.place.groups, state.id))
+        named = {result.name: GroupOptions.from_json(result.grouping) for result in known}
+        self._regroup(state, collection, named | (wanted or {}))
+
+    def _regroup(self, state: State, collection: Collection, named: dict[str, GroupOptions]) -> None:
+        pairs = PairOptions.from_json(state.pairing)
+        for name, options in named.items():
+            Regrouping(self.place, options, pairs, state.id, name).run(collection)
+        self.place.write(lambda c: self._paired(c, state.id))
 
     def _exist(self, connection: Connection) -> bool:
         return stored_groups.exist(connection, self.place.backend, self.place.groups)
@@ -106,27 +281,34 @@ class Deduplication:
     def _create(self, connection: Connection) -> None:
         stored_groups.create(connection, self.place.backend, self.place.groups, self.place.context.after_create_table)
 
-    def _outdated(self, state: State, asked: PairOptions) -> bool:
-        if not state.paired or not PairOptions.from_json(state.pairing).serves(asked):
-            return True
-        return self._pending() > FULL_FROM
+    def _outdated(self, state: State) -> bool:
+        return not state.paired or self._pending(state.id) > FULL_FROM
 
-    def _pending(self) -> int:
-        return self.place.read(lambda c: group_state.pending(c, self.place.groups))
+    def _pending(self, pairing: int) -> int:
+        return self.place.read(lambda c: group_state.pending(c, self.place.groups, pairing))
 
-    def _claim(self, connection: Connection) -> None:
+    def _claim(self, connection: Connection, pairing: int) -> None:
         """From now on this run alone writes, and nobody works in changes until its groups are shown."""
-        group_state.load(connection, self.place.groups, lock=True)
-        group_state.save(connection, self.place.groups, token=self.place.token, paired=False, settled=False)
+        groups, token = self.place.groups, self.place.token
+        state = group_state.load(connection, groups, pairing, lock=True)
+        if not state.paired:  # another run was quicker
+            raise TakenOver(str(TakenOver.__doc__))
+        group_state.save(connection, groups, pairing, token=token, paired=False, settled=False)
 
-    def _paired(self, connection: Connection) -> None:
-        group_state.own(connection, self.place.groups, self.place.token)
-        group_state.save(connection, self.place.groups, paired=True)
+    def _paired(self, connection: Connection, pairing: int) -> None:
+        group_state.own(connection, self.place.groups, pairing, self.place.token)
+        group_state.save(connection, self.place.groups, pairing, paired=True, token="")
 
     def _rows(self) -> int:
         stored = self.place.tables.signatures
         count = select(func.count()).select_from(stored)
         return self.place.read(lambda c: c.scalar(count)) or 0
+
+
+def _checked(name: str) -> str:
+    if not name.strip() or len(name) > 100 or name == PUBLISHED or name.endswith(BEING_MADE):
+        raise InvalidOption(f"{name!r} cannot name a result: use 1 to 100 characters, but not {PUBLISHED!r}")
+    return name
 
 
 def limited(state: State) -> Limited:

@@ -9,18 +9,21 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, delete, select
+from sqlalchemy import Connection, delete, func, select
 
 from dbsim.dedupe.contents import edge_pages, firsts
-from dbsim.dedupe.kernels.assignment import Assignment, assign
+from dbsim.dedupe.kernels.assignment import Assignment, Scores, assign
+from dbsim.dedupe.kernels.buckets import node_type
 from dbsim.dedupe.kernels.clustering import Graph
 from dbsim.dedupe.kernels.collection import Collection
+from dbsim.dedupe.links import links_of
 from dbsim.dedupe.options import GroupOptions, PairOptions
 from dbsim.dedupe.store_pairs import Workplace
 from dbsim.engines.signature_rows import Numbers
-from dbsim.tables import group_state
+from dbsim.tables import group_results, group_state
 
 BATCH = 5_000  # contents written in one transaction
+BEING_MADE = " …"  # behind the name of a result whose groups are not complete
 
 
 @dataclass
@@ -30,12 +33,14 @@ class Regrouping:
     place: Workplace
     options: GroupOptions
     pairs: PairOptions
+    number: int  # of the pairing
+    result: str  # its name
 
     def run(self, collection: Collection) -> None:
         self.place.progress("grouping", 0, len(collection))
         assignment = self.assign(collection)
-        generation = self._write(self._generation) + 1
         self._clear()
+        generation = self._write(self._generation)
         total = len(assignment.fingerprints)
         for start in range(0, total, BATCH):
             part = slice(start, start + BATCH)
@@ -52,56 +57,78 @@ class Regrouping:
 
     def assign(self, collection: Collection) -> Assignment:
         content = np.argsort(collection.order)  # the place in key order → the content's number
-        graph = self._graph(collection)
+        graph, certain = self._graph(collection)
 
         def estimate(x: NDArray[np.int64], y: NDArray[np.int64]) -> NDArray[np.float64]:
-            return collection.scores(content[x].astype(np.int32), content[y].astype(np.int32))
+            return collection.scores(content[x], content[y])
 
         def exact(x: NDArray[np.int64], y: NDArray[np.int64]) -> NDArray[np.float64]:
             found = collection.fingerprints
             return self.place.verifier.scores(found[content[x]], found[content[y]])
 
-        score = exact if self.pairs.verify else estimate
+        scores = Scores(exact, estimate, self.place.decision(self.pairs))
         fingerprints, copies = collection.fingerprints[content], collection.copies[content]
-        return assign(fingerprints, copies, graph, self.options.by, self.options.threshold, score, estimate)
+        decided = self.place.read(lambda c: links_of(c, self.place.context)).among(fingerprints)
+        by, threshold = self.options.by, self.options.threshold
+        return assign(fingerprints, copies, graph, certain, by, threshold, scores, decided)
 
-    def _graph(self, collection: Collection) -> Graph:
-        """All stored pairs between contents that are still there, numbered in key order."""
-        ends, scores = [np.empty((2, 0), np.int32)], [np.empty(0)]
-        for page in edge_pages(self.place.context, self.place.groups, self.options.threshold):
+    def _graph(self, collection: Collection) -> tuple[Graph, NDArray[np.bool_]]:
+        """All stored pairs between contents that are still there, numbered in key order, and which are exact."""
+        ends, scores, exact = [np.empty((2, 0), np.int64)], [np.empty(0)], [np.empty(0, bool)]
+        node = node_type(len(collection))
+        for page in edge_pages(self.place.context, self.place.groups, self.number, self.options.threshold):
             (a, there_a), (b, there_b) = collection.find(page.a), collection.find(page.b)
             there = there_a & there_b
-            ends.append(collection.order[np.stack([a[there], b[there]])].astype(np.int32))
+            ends.append(collection.order[np.stack([a[there], b[there]])].astype(node))
             scores.append(page.scores[there])
+            exact.append(page.exact[there])
         a, b = np.concatenate(ends, axis=1)
-        return Graph(len(collection), a, b, np.concatenate(scores))
+        return Graph(len(collection), a, b, np.concatenate(scores)), np.concatenate(exact)
 
     def _firsts(self, connection: Connection, wanted: Numbers) -> Any:
         return firsts(connection, self.place.backend, self.place.tables, wanted)
 
     def _generation(self, connection: Connection) -> int:
-        return group_state.own(connection, self.place.groups, self.place.token).generation
+        """One that no other run takes: its first row is the result's, which is written at once."""
+        self.place.backend.lock_all(connection, self.place.tables)
+        group_state.own(connection, self.place.groups, self.number, self.place.token)
+        generation = group_results.next_generation(connection, self.place.groups)
+        values = {"pairing": self.number, "generation": generation, "grouping": "", "saved": False}
+        group_results.put(connection, self.place.groups, self._made, **values)
+        return generation
+
+    @property
+    def _made(self) -> str:
+        """The name under which the new groups are kept until they are complete."""
+        return f"{self.result}{BEING_MADE}"
 
     def _clear(self) -> None:
-        """Remove what is not shown, little by little: a former generation, or the rest of a run that was stopped."""
+        """Remove what belongs to no result, little by little: former groups, or the rest of a run that was stopped."""
         while self._write(self._remove_some):
             pass
 
     def _remove_some(self, connection: Connection) -> int:
-        generation = group_state.load(connection, self.place.groups).generation
-        contents = self.place.groups.contents
-        old = contents.c.generation != generation
-        some = select(contents.c.fingerprint).where(old).limit(BATCH)
-        return connection.execute(delete(contents).where(old, contents.c.fingerprint.in_(some))).rowcount
+        contents, results = self.place.groups.contents, self.place.groups.results
+        old = contents.c.generation.not_in(select(results.c.generation))
+        some = select(contents.c.generation, contents.c.fingerprint).where(old).limit(BATCH).subquery()
+        number = connection.scalar(select(func.min(some.c.generation)))
+        if number is None:
+            return 0
+        chosen = select(some.c.fingerprint).where(some.c.generation == number)
+        gone = delete(contents).where(contents.c.generation == number, contents.c.fingerprint.in_(chosen))
+        return connection.execute(gone).rowcount
 
     def _store(self, connection: Connection, rows: list[tuple[Any, ...]]) -> int:
-        group_state.own(connection, self.place.groups, self.place.token)
+        group_state.own(connection, self.place.groups, self.number, self.place.token)
         self.place.backend.insert_rows(connection, self.place.groups.contents, rows)
         return len(rows)
 
     def _show(self, connection: Connection, generation: int) -> int:
         """From one moment to the next the new groups are there."""
-        group_state.own(connection, self.place.groups, self.place.token)
-        values = {"generation": generation, "grouping": self.options.to_json(), "paired": True}
-        group_state.save(connection, self.place.groups, **values)
+        groups = self.place.groups
+        group_state.own(connection, groups, self.number, self.place.token)
+        before = group_results.find(connection, groups, self.result)
+        connection.execute(delete(groups.results).where(groups.results.c.name == self._made))
+        values = {"pairing": self.number, "generation": generation, "grouping": self.options.to_json()}
+        group_results.put(connection, groups, self.result, saved=before is not None and before.saved, **values)
         return generation

@@ -1,4 +1,4 @@
-"""Exact similarity from the source's texts: pairs of fingerprints → Jaccard, weighted over the fields."""
+"""Exact similarity from the source's texts: pairs of fingerprints → the family's measure, over all fields."""
 
 from __future__ import annotations
 
@@ -10,26 +10,36 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection
 
 from dbsim.context import Stage
-from dbsim.dedupe.contents import firsts
+from dbsim.dedupe.contents import Edges, firsts
 from dbsim.dedupe.kernels.exact import compare
 from dbsim.engines.signature_rows import Numbers
 from dbsim.engines.source_rows import source_rows, texts
+from dbsim.sync import models
 from dbsim.tables.key_conditions import among, chunks, key_columns
 from dbsim.tables.source import Key
 
-BATCH = 1000  # pairs whose texts are read and compared at once
-MARGIN = 0.08  # how far below the threshold an estimate is still looked at: four standard errors
+FEWEST, MOST = 64, 1000  # pairs whose texts are read and compared at once
+CHARACTERS = 4_000_000  # of them, about: the next set is smaller or larger
 
 
 @dataclass
 class Verifier(Stage):
     """Compares the texts of contents; the first row of each content is read."""
 
+    def decide(
+        self, edges: Edges, unsure: NDArray[np.bool_], threshold: float, connection: Connection | None = None
+    ) -> Edges:
+        """The pairs that reach the threshold: exact values in the place of unsure estimates, which fall out with it."""
+        scores = edges.scores.copy()
+        scores[unsure] = self.scores(edges.a[unsure], edges.b[unsure], connection)
+        return Edges(edges.a, edges.b, scores, unsure).where(scores >= threshold)
+
     def scores(self, a: Numbers, b: Numbers, connection: Connection | None = None) -> NDArray[np.float64]:
         """Exact scores; 0 for a content whose row is gone meanwhile."""
         result = np.zeros(len(a))
-        for start in range(0, len(a), BATCH):
-            part = slice(start, start + BATCH)
+        start, size = 0, FEWEST
+        while start < len(a):
+            part = slice(start, start + size)
             wanted, places = np.unique(np.concatenate([a[part], b[part]]), return_inverse=True)
             if connection is None:
                 columns = self.read(lambda c: self._texts(c, wanted))  # noqa: B023
@@ -37,10 +47,15 @@ class Verifier(Stage):
                 columns = self._texts(connection, wanted)
             half = len(places) // 2
             result[part] = compare(self.signer, columns, places[:half], places[half:])
+            start += size
+            length = sum(sum(map(len, column)) for column in columns)
+            size = size * 2 if length < CHARACTERS / 2 else size // 2 if length > CHARACTERS else size
+            size = min(max(size, 1), MOST)
         return result
 
     def _texts(self, connection: Connection, wanted: Numbers) -> list[list[str]]:
         """`columns[field][content]`; the empty text where there is none."""
+        models.require(connection, self.tables, self.signer)
         found = firsts(connection, self.backend, self.tables, wanted)
         numbers = {first.key: int(np.searchsorted(wanted, first.fingerprint)) for first in found}
         columns = [[""] * len(wanted) for _ in self.signer.fields]

@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Connection, Dialect, Engine, FromClause, T
 from dbsim.errors import DbsimError
 from dbsim.hashing.signer import Signatures
 from dbsim.tables.index_tables import IndexTables
-from dbsim.tables.source import Key, Source
+from dbsim.tables.source import Key, Reference, Source
 
 GONE = (
     "a table or column is not there ({}): check the condition; "
@@ -64,6 +64,9 @@ class Backend(Protocol):
 
         PostgreSQL waits for the table's lock only briefly, then again.
         """
+
+    def require_key(self, tables: IndexTables) -> list[str]:
+        """Statements that fail when the key's types are not those of the table."""
 
     def drop_triggers(self, name: str) -> list[str]:
         """Statements that remove those of an index that are there."""
@@ -120,6 +123,12 @@ class Backend(Protocol):
     def drop_shared(self) -> list[str]:
         """Statements that remove what all indexes share."""
 
+    def granted(self, connection: Connection, tables: IndexTables) -> list[str]:
+        """Roles that may search this index from SQL."""
+
+    def grant_again(self, connection: Connection, tables: IndexTables, roles: Sequence[str]) -> None:
+        """After its views and functions were made anew."""
+
     def missing_surface(self, connection: Connection, tables: IndexTables) -> list[str]:
         """Names of views and functions that should exist and do not."""
 
@@ -135,6 +144,12 @@ class Backend(Protocol):
 
     def begin(self, connection: Connection) -> None:
         """Start a writing transaction that reads all rows and sees what is committed while it runs."""
+
+    def enforcing_foreign_keys(self, connection: Connection) -> AbstractContextManager[None]:
+        """For transactions begun inside: what references a row is looked after, whatever the connection's default."""
+
+    def references(self, connection: Connection, table: str, schema: str | None) -> list[Reference]:
+        """The foreign keys that point to a table."""
 
     def all_rows_visible(self, connection: Connection) -> AbstractContextManager[None]:
         """In a caller's transaction: an error, not fewer rows, where row-level security hides some."""
@@ -162,6 +177,9 @@ class Backend(Protocol):
 
     def lock_all(self, connection: Connection, tables: IndexTables) -> None:
         """The same for every document: no other worker changes the index until the transaction ends."""
+
+    def lock_buckets(self, connection: Connection, tables: IndexTables, keys: Sequence[int]) -> None:
+        """Let nobody else insert a row with one of these bucket keys through the door until the transaction ends."""
 
     def transient(self, error: BaseException) -> bool:
         """Whether the same transaction may succeed when tried again."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, Engine, Select, func, select
+from sqlalchemy import Connection, Engine, Select, func, literal_column, select
 
 from dbsim.engines.backend import Backend
 from dbsim.engines.transactions import read
@@ -82,6 +82,19 @@ def sharing(connection: Connection, backend: Backend, tables: IndexTables, colum
         .group_by(stored.c[names.fingerprint])
     )
     found = connection.execute(query, {"wanted": json_numbers(np.unique(keys))}).scalars().all()
+    return np.array(found, np.int64)
+
+
+def sharing_prefix(
+    connection: Connection, backend: Backend, tables: IndexTables, column: int, keys: Numbers, mask: int
+) -> Numbers:
+    """The contents whose key begins with the same bits as one of these; the mask has ones, then zeros."""
+    stored, names = tables.signatures, tables.names
+    listed = backend.json_rows("wanted", ["number"], [])
+    key = stored.c[names.keys[column]]
+    between = key.between(listed.c.number, listed.c.number + literal_column(str(~mask)))
+    query = select(stored.c[names.fingerprint]).join(listed, between).group_by(stored.c[names.fingerprint])
+    found = connection.execute(query, {"wanted": json_numbers(np.unique(keys & mask))}).scalars().all()
     return np.array(found, np.int64)
 
 

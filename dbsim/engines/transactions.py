@@ -6,7 +6,7 @@ import random
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import NoReturn, TypeVar
 
 from sqlalchemy import Connection, Engine
 
@@ -34,6 +34,19 @@ def write(
     return persistently(backend, attempt, patience)
 
 
+def write_enforced(engine: Engine, backend: Backend, work: Callable[[Connection], Result]) -> Result:
+    """`write` with foreign keys looked after, whatever the connection's default: for the host's own rows."""
+
+    def attempt() -> Result:
+        with backend.open(engine) as connection, backend.enforcing_foreign_keys(connection):
+            backend.begin(connection)
+            result = work(connection)
+            connection.commit()
+            return result
+
+    return persistently(backend, attempt)
+
+
 def read(
     engine: Engine, backend: Backend, work: Callable[[Connection], Result], patience: float | None = None
 ) -> Result:
@@ -55,11 +68,19 @@ def persistently(backend: Backend, attempt: Callable[[], Result], patience: floa
             return attempt()
         except backend.errors as error:
             if not backend.transient(error) or time.monotonic() > deadline:
-                raise backend.explain(error) or error from error
+                raise_explained(backend, error)
         except UNSENDABLE as error:
             raise InvalidOption(f"the database cannot take a name or value: {error}") from error
         pause(wait * (0.5 + random.random()))
         wait = min(wait * 2, 1.0)
+
+
+def raise_explained(backend: Backend, error: Exception) -> NoReturn:
+    """One sentence with the driver's error as its cause, or the driver's error itself, which is not its own cause."""
+    explained = backend.explain(error)
+    if explained is None:
+        raise error
+    raise explained from error
 
 
 @contextmanager
@@ -74,6 +95,6 @@ def searching(engine: Engine, backend: Backend, connection: Connection | None = 
                 backend.prepare(own)
                 yield own
     except backend.errors as error:
-        raise backend.explain(error) or error from error
+        raise_explained(backend, error)
     except UNSENDABLE as error:
         raise InvalidOption(f"the database cannot take a name or value: {error}") from error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from sqlalchemy.exc import ArgumentError
 from dbsim.errors import DbsimError, UnknownName
 
 DATABASE_FILES = re.compile(r"\.(db|db3|sqlite|sqlite3|s3db|sl3)$", re.IGNORECASE)  # worth a suggestion
+_MADE: weakref.WeakKeyDictionary[Engine, str] = weakref.WeakKeyDictionary()  # and what they were made from
 BUSY_SECONDS = 30  # how long SQLite waits for another writer before dbsim's own retries begin
 # of drivers that dbsim does not use itself: what psycopg calls them, None for what it has no need of
 TRANSLATED = {
@@ -29,7 +31,17 @@ NUMBERS = ("prepare_threshold",)  # options of psycopg that are no texts
 
 def engine_for(target: str, *, create: bool) -> Engine:
     """A missing SQLite file is only made with `create`."""
-    url = _url(target)
+    made = _engine_for(_url(target), create)
+    _MADE[made] = target
+    return made
+
+
+def origin(engine: Engine) -> str | None:
+    """What it was made from here; None for an engine of the application's, whose URL may not say everything."""
+    return _MADE.get(engine)
+
+
+def _engine_for(url: URL, create: bool) -> Engine:
     if url.get_backend_name() != "sqlite":
         arguments = {name: _number(name, url.query[name]) for name in NUMBERS if name in url.query}
         return create_engine(url.difference_update_query(NUMBERS), pool_pre_ping=False, connect_args=arguments)

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from dbsim.hashing.error import DEVIATIONS, error_steps
 from dbsim.options import Field, IndexOptions
+from dbsim.resources import filled
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.names import identifier, literal, quote
 
@@ -55,6 +56,31 @@ class Surface:
     def keys_in_common(self, form: str, between: str) -> str:
         """E.g. form "a.{0} = b.{0}", between " OR "."""
         return between.join(form.format(name) for name in self.bucket_keys)
+
+    def candidates(self, branch: str, names: dict[str, str]) -> str:
+        """Pairs that share a key, with the key's number: the template for one key, for every key."""
+        return union(filled(branch, {**names, "key": key, "number": n}) for n, key in enumerate(self.bucket_keys))
+
+    @property
+    def first_shared(self) -> str:
+        """The number of the first key that a and b share."""
+        cases = (f"WHEN a.{name} = b.{name} THEN {number}" for number, name in enumerate(self.bucket_keys))
+        return f"CASE {' '.join(cases)} END"
+
+    def is_candidate(self, alias: str) -> str:
+        """The row of the signature table that is one side of `p`, a candidate pair."""
+        names = self.pair_names[: len(self.key)] if alias == "a" else self.pair_names[len(self.key) :]
+        return " AND ".join(f"{alias}.{key} = p.{name}" for key, name in zip(self.key, names, strict=True))
+
+    def pair_pieces(self, branch: str, names: dict[str, str]) -> dict[str, str]:
+        """What the view of pairs fills in beside `names`."""
+        return {
+            "candidates": self.candidates(branch, names),
+            "candidate_names": ", ".join(f"p.{name} AS {name}" for name in self.pair_names),
+            "first_shared": self.first_shared,
+            "a_is_candidate": self.is_candidate("a"),
+            "b_is_candidate": self.is_candidate("b"),
+        }
 
     def count(self, number: int, alias: str) -> str:
         return f"{alias}.{quote(self.tables.names.counts[number])}"
@@ -107,7 +133,6 @@ class Surface:
             "pair_columns": ", ".join(f"{c} AS {n}" for c, n in zip(sides, self.pair_names, strict=True)),
             "a_key": self.key_of("a"),
             "b_key": self.key_of("b"),
-            "key_in_common": self.keys_in_common("a.{0} = b.{0}", " OR "),
             "threshold": repr(self.threshold),
             "deviations": repr(DEVIATIONS),
             "least_step": repr((1 - self.threshold) / SHORT),

@@ -1,7 +1,6 @@
 """Measure settings on a sample of the table: texts → recall, rows ranked and cost of each, and the best of them.
 
-A sample of a large table holds few real near-duplicates, so queries are copies of its texts with words dropped and
-replaced, more and more of them; every pair of a query and a sampled text counts with its exact similarity.
+The questions are edited copies of the sampled texts (`hashing/choosing/trial.py`).
 """
 
 from __future__ import annotations
@@ -15,16 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dbsim.errors import NotFitted
+from dbsim.hashing.choosing.trial import collisions, edited
 from dbsim.hashing.documents import Documents
 from dbsim.hashing.families.registry import described, family_of
-from dbsim.hashing.family import Family, Keys, Model
+from dbsim.hashing.family import Family, Model
 from dbsim.hashing.keys import Plan
 from dbsim.hashing.signer import Signer
 from dbsim.progress import Progress
 
 BINS = 20
-MOST_EDITED = 0.5  # share of words changed in the last query; the first is an exact copy
-NEAR = 10  # rows on each side of a forest's key
 CURVE = 101
 
 Point = tuple[float, float]  # similarity, share of pairs found
@@ -96,7 +94,7 @@ class Tuning:
         if not any(text.strip() for column in self.texts for text in column):
             raise NotFitted("the table has no texts to measure with: fill it first")
         stored = self.signer.documents(self.texts)
-        asked = self.signer.documents(self._edited())
+        asked = self.signer.documents(edited(self.texts, self.queries))
         settings: list[Measured] = []
         for name in families:
             grid = family_of(name).settled(self.threshold).grid(self.threshold, self.recall)
@@ -107,20 +105,6 @@ class Tuning:
                 settings.append(self._measure(family, plan, model, stored, asked, similar))
             progress(f"measuring {name}", len(grid), len(grid))
         return TuneReport(self.threshold, self.recall, self.table_rows, len(stored), tuple(settings))
-
-    def _edited(self) -> list[list[str]]:
-        """Copies of every n-th text, each with a larger share of its words dropped or replaced by words of another."""
-        rng = np.random.default_rng(0)
-        size = len(self.texts[0])
-        chosen = np.linspace(0, size - 1, min(self.queries, size)).astype(int)
-        shares = np.linspace(0.0, MOST_EDITED, len(chosen))
-        return [
-            [
-                edit(column[place], column[int(rng.integers(size))], share, rng)
-                for place, share in zip(chosen, rng.permutation(shares), strict=True)
-            ]
-            for column in self.texts
-        ]
 
     def _measure(
         self,
@@ -159,43 +143,6 @@ class Tuning:
             points=tuple(binned(similar, found)),
             curve=tuple(_curve(family, plan)) if promised is not None and not self.probes else (),
         )
-
-
-def edit(text: str, other: str, share: float, rng: np.random.Generator) -> str:
-    """Half of the changed words are dropped, half replaced by words of another text."""
-    words, spare = text.split(), other.split() or ["x"]
-    chance = rng.random(len(words))
-    kept = (
-        spare[int(place * len(spare))] if change < share / 2 else word
-        for word, change, place in zip(words, chance, rng.random(len(words)), strict=True)
-        if not share / 2 <= change < share
-    )
-    return " ".join(kept)
-
-
-def collisions(family: Family, keys: Keys, wanted: Keys, near: int = NEAR) -> NDArray[np.bool_]:
-    """queries × documents: what the search statement would find; `near` rows on each side of a forest's key."""
-    found = np.zeros((len(wanted), len(keys)), bool)
-    for column in range(keys.shape[1]):
-        if family.nearest:
-            found |= _neighbours(keys[:, column], wanted[:, column, 0], near)
-        else:
-            for value in range(wanted.shape[2]):
-                found |= wanted[:, column, value][:, None] == keys[:, column][None, :]
-    if family.radius is not None:
-        distance = np.bitwise_count(wanted[:, None, :, 0] ^ keys[None, :, :]).sum(axis=2, dtype=np.int64)
-        found &= distance <= family.radius
-    return found
-
-
-def _neighbours(keys: NDArray[np.int64], wanted: NDArray[np.int64], near: int) -> NDArray[np.bool_]:
-    order = np.argsort(keys, kind="stable")
-    place = np.searchsorted(keys[order], wanted)
-    found = np.zeros((len(wanted), len(keys)), bool)
-    for step in range(-near, near):
-        inside = (place + step >= 0) & (place + step < len(keys))
-        found[np.flatnonzero(inside), order[(place + step)[inside]]] = True
-    return found
 
 
 def binned(similar: NDArray[np.float64], found: NDArray[np.bool_]) -> Iterator[Point]:

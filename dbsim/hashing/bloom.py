@@ -15,7 +15,6 @@ from dbsim.text.arithmetic import Hashes, low_lane, scale
 from dbsim.text.features import Features
 
 ROUNDING = 1 << 20
-SMALLEST, LARGEST = 256, 4096  # bits; 4,096 bits are 512 bytes a row
 
 
 @dataclass(frozen=True)
@@ -115,21 +114,3 @@ def count_ranges(size: int, threshold: float) -> tuple[NDArray[np.int64], NDArra
     low = np.searchsorted(estimates, threshold * estimates - slack)
     high = np.searchsorted(estimates, estimates / max(threshold, 1e-9) + slack, side="right") - 1
     return np.maximum(low, 1), high
-
-
-def choose_size(feature_counts: NDArray[np.int64]) -> tuple[int, int]:
-    """Filter length and sampling for a table whose texts have so many features: two bits a feature for 95 % of them.
-
-    At that load the standard error of Ĵ is below 0.02 (design, section 4). Texts too long for the largest filter are
-    read at one feature a bit, then by every second, fourth, … feature.
-    """
-    if not len(feature_counts):
-        return 1024, 1
-    usual = float(np.quantile(feature_counts, 0.95))
-    size = SMALLEST
-    while size < LARGEST and size < 2 * usual:
-        size *= 2
-    sample = 1
-    while usual > size * sample:
-        sample *= 2
-    return size, sample

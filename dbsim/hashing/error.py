@@ -43,6 +43,11 @@ def standard_errors(size: int, a: Counts, b: Counts, similarity: Numbers | float
     return _errors(size, features[a], features[b], np.asarray(similarity, np.float64), sample)
 
 
+def predicted_errors(size: int, features: Numbers, similarity: float, sample: int = 1) -> Numbers:
+    """The same before there are filters: of two texts of which so many features each are kept."""
+    return _errors(size, features, features, np.float64(similarity), sample)
+
+
 def widths(
     size: int, a: Counts, b: Counts, threshold: float | None, sample: int = 1, deviations: float = DEVIATIONS
 ) -> tuple[Numbers, Numbers]:

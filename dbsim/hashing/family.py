@@ -18,6 +18,8 @@ from dbsim.hashing.keys import LIMIT_KEYS, MAX_ROWS, Plan, choose_plan, keys_nee
 
 Keys = NDArray[np.int64]
 Model = dict[str, NDArray[Any]]
+Join = tuple[int, int]  # a key column, and the bits of it that two documents must share
+ALL_BITS = -1
 ESTIMATED = ("jaccard", "probability")  # measures that filters tell
 
 
@@ -97,6 +99,10 @@ class Family(ABC):
     def spread(self, keys: Keys, plan: Plan) -> Keys:
         """documents × plan.keys × width: the keys to look up for stored keys; more than one for Hamming balls."""
         return keys[:, :, None]
+
+    def joins(self, plan: Plan, threshold: float, recall: float) -> list[Join]:
+        """How whole tables are joined: documents that agree in the bits of one of these are candidates."""
+        return [(column, ALL_BITS) for column in range(plan.keys)]
 
     @property
     def radius(self) -> int | None:

@@ -20,6 +20,7 @@ from dbsim.hashing.word_signatures import WordSignature, as_numbers
 from dbsim.text.features import Analyser, Features
 from dbsim.text.tokens import TokenHasher
 
+NO_FILTERS = Filters(np.zeros((0, 0), np.uint8), np.zeros(0, np.int64))
 BATCH_BYTES = 1 << 19  # characters signed at once: larger batches fall out of the cache and are slower
 
 
@@ -117,6 +118,13 @@ class Signer:
         """The texts as the families see them."""
         return Documents(tuple(self._field(plan, column) for plan, column in zip(self.fields, texts, strict=True)))
 
+    def comparable(self, texts: Sequence[Sequence[str]]) -> Documents:
+        """The same for `paired`: without the filters where the measure does not look at them."""
+        if self.family.measure != "jaccard":
+            return self.documents(texts)
+        pairs = zip(self.fields, texts, strict=True)
+        return Documents(tuple(self._field(plan, column, filtered=False) for plan, column in pairs))
+
     def probes(self, texts: Sequence[Sequence[str]], count: int) -> NDArray[np.int64]:
         """documents × keys × (1 + count): the keys of these texts, each with its `count` most likely neighbours."""
         return self.family.probes(self.documents(texts), self.plan, self.fitted, count)
@@ -149,7 +157,7 @@ class Signer:
             raise ValueError("a family that learns must be fitted before it can sign")
         return self.model
 
-    def _field(self, plan: FieldPlan, texts: Sequence[str]) -> FieldDocuments:
+    def _field(self, plan: FieldPlan, texts: Sequence[str], *, filtered: bool = True) -> FieldDocuments:
         folded = plan.analyser.fold(texts)
         tokens = plan.analyser.folded_tokens(folded, self._hasher)
         features = plan.analyser.features(tokens)
@@ -157,7 +165,7 @@ class Signer:
             folded,
             tokens,
             features,
-            filters(features, plan.bits, plan.sample),
+            filters(features, plan.bits, plan.sample) if filtered else NO_FILTERS,
             plan.weight,
             plan.analyser.unit == "words",
         )

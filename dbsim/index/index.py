@@ -9,22 +9,26 @@ from typing import Any
 from sqlalchemy import Connection, Subquery
 
 from dbsim.context import DatabaseContext, IndexContext
+from dbsim.dedupe.acting.delete import Deletion
+from dbsim.dedupe.acting.keep import Ranking
+from dbsim.dedupe.acting.mark import Marking
+from dbsim.dedupe.acting.resolve import Resolution
+from dbsim.dedupe.answers import below_threshold, grouped, listed
 from dbsim.dedupe.decisions import Book, Decision
-from dbsim.dedupe.keep import Ranking
 from dbsim.dedupe.kernels.buckets import Limits
-from dbsim.dedupe.options import GroupOptions, PairOptions
-from dbsim.dedupe.resolve import Resolution, Resolver
+from dbsim.dedupe.options import GroupOptions, PairOptions, described
 from dbsim.dedupe.results import Duplicates, Pairs
-from dbsim.dedupe.run import Deduplication, limited
+from dbsim.dedupe.run import Deduplication
 from dbsim.dedupe.store_pairs import Workplace
 from dbsim.engines.callers import Caller, connection_of
 from dbsim.engines.transactions import persistently
 from dbsim.errors import InvalidOption
 from dbsim.hashing.signer import Signer
 from dbsim.index.changing import Changing
+from dbsim.index.door import AtTheDoor
 from dbsim.index.measuring import Measuring
 from dbsim.lifecycle import status
-from dbsim.options import IndexOptions, describe_columns
+from dbsim.options import IndexOptions, describe_columns, require_positive
 from dbsim.progress import Progress, quiet
 from dbsim.search.contains import Contained, contains, search_containing
 from dbsim.search.explain import Explanation
@@ -39,11 +43,12 @@ from dbsim.sync.compare import Comparison, Differences
 from dbsim.sync.given import refresh_given
 from dbsim.sync.worker import SyncReport, Worker
 from dbsim.tables import catalogue
+from dbsim.tables.group_tables import PUBLISHED
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.source import Key
 
 
-class Index(Measuring, Changing):
+class Index(Measuring, Changing, AtTheDoor):
     """Near-duplicate search over one table. Made by `Database.create_index` or `Database.index`."""
 
     def __init__(self, context: DatabaseContext, record: catalogue.IndexRecord) -> None:
@@ -80,7 +85,7 @@ class Index(Measuring, Changing):
 
     @property
     def secret(self) -> bytes:
-        """With the options it makes `dbsim.bulk` and `dbsim.spark` find the very groups of this index; keep it so."""
+        """With the options it makes `dbsim.bulk` find the very groups of this index; keep it so."""
         return self._tables.record.secret
 
     @property
@@ -89,18 +94,17 @@ class Index(Measuring, Changing):
         return self._tables.key_names
 
     # ── in step ──
-    def sync(self, *, reconcile: bool = False, progress: Progress = quiet) -> SyncReport:
-        """Bring the index, and the groups if they are stored, up to date; `reconcile` compares every row."""
-        deduplication = self._deduplication(progress)
-        before, waiting = deduplication.look()
-        report = self._worker(progress).run(compare=reconcile)
-        if report.idle and not waiting:
-            return report
-        deduplication = self._deduplication(progress)
-        if before is not None and report.switched and self.options.hashing.estimated:
-            deduplication.anew(before)  # a change of generation drops them
-        else:
-            deduplication.keep_up()
+    def sync(self, *, reconcile: bool = False, workers: int | None = None, progress: Progress = quiet) -> SyncReport:
+        """Bring the index, and the groups if they are stored, up to date; `reconcile` compares every row.
+
+        A first filling takes `workers` processes: by default the machine's cores, at most 4, if the table is large and
+        the engine is dbsim's own; give a number to have processes connect by the URL of an engine of yours.
+        """
+        require_positive(workers=workers)
+        waiting = self._deduplication(progress).look()
+        report = self._worker(progress, workers).run(compare=reconcile)
+        if not report.idle or waiting:
+            self._deduplication(progress).keep_up()
         return report
 
     def follow(
@@ -113,8 +117,8 @@ class Index(Measuring, Changing):
             persistently(backend, lambda: backend.wait(self._context.engine, self._tables, poll))
             self.sync(progress=progress)
 
-    def _worker(self, progress: Progress = quiet) -> Worker:
-        return Worker(self._search.context, progress=progress)
+    def _worker(self, progress: Progress = quiet, workers: int | None = None) -> Worker:
+        return Worker(self._search.context, progress=progress, workers=workers)
 
     def refresh(self, keys: Sequence[Any], *, connection: Caller = None) -> int:
         """Sign these rows now; in the caller's transaction they are found before it commits, and rolled back with it.
@@ -292,63 +296,98 @@ class Index(Measuring, Changing):
         self,
         *,
         threshold: float | None = None,
-        verify: bool = False,
+        verify: bool | None = None,
+        copies: str | None = None,
         limits: Limits | None = None,
         progress: Progress = quiet,
     ) -> Pairs:
-        """All pairs of near-duplicate rows; `verify` compares the texts themselves, so that the score is exact."""
-        wanted = self._pair_threshold(threshold)
+        """All pairs of near-duplicate rows, as the view dbsim_<index>_pairs has them.
+
+        What lies within the estimate's error of the threshold is decided by the texts and marked `exact`;
+        verify=True compares the texts of all pairs, False of none. copies="first" lists rows with equal content
+        through the first of them; it is chosen when the full list would have more than a million pairs, with a warning.
+        """
+        asked = self._pair_options(threshold, verify, limits)
         deduplication = self._deduplication(progress)
-        state = deduplication.pairs(self._pair_options(wanted, verify, limits))
-        return Pairs(deduplication.place, wanted, limited(state))
+        state = deduplication.pairs(asked)
+        return listed(deduplication.place, state, asked.threshold, copies, self._below(asked.threshold))
 
     def duplicates(
         self,
         *,
         by: str = "tight",
         threshold: float | None = None,
-        verify: bool = False,
+        verify: bool | None = None,
+        save: str | None = None,
+        publish: bool = False,
         limits: Limits | None = None,
         progress: Progress = quiet,
     ) -> Duplicates:
-        """Groups of near-duplicate rows, stored in dbsim_<index>_groups and kept up to date by `sync` from then on.
+        """Groups of near-duplicate rows, stored and kept up to date by `sync` from then on.
 
-        by="tight": every member reaches the threshold with the group's first row; "components": chains count;
-        "majorclust" and "average" lie in between. Asked again, only what changed is computed.
+        by="tight": every member reaches the threshold with the group's first row; "complete": every two members do,
+        by exact values; "components": chains count; "majorclust" and "average" lie in between. The first groups of an
+        index are published: dbsim_<index>_groups shows them. Groups made in another way later are not, unless
+        `publish` says so; `save` keeps them under a name, otherwise they go after an hour. `verify` as in `pairs`.
         """
-        wanted = self._pair_threshold(threshold)
+        verify = True if by == "complete" else verify
+        pairs = self._pair_options(threshold, verify, limits)
+        groups = GroupOptions(by=by, threshold=pairs.threshold)
         deduplication = self._deduplication(progress)
-        state = deduplication.groups(GroupOptions(by=by, threshold=wanted), self._pair_options(wanted, verify, limits))
-        return Duplicates(deduplication.place, limited(state))
+        name = deduplication.name_for(groups, pairs, save, publish)
+        return grouped(
+            deduplication, groups, pairs, name, save is not None or name == PUBLISHED, self._below(pairs.threshold)
+        )
 
-    def resolve(
+    def results(self) -> list[dict[str, Any]]:
+        """The stored groups: name, how they were made, whether they are kept."""
+        return self._deduplication(quiet).described()
+
+    def delete_duplicates(
         self,
         *,
+        threshold: float | None = None,
         keep: str = "first",
-        delete: bool = False,
-        mark: str | None = None,
+        dry_run: bool = False,
         expected: Resolution | None = None,
         even_if_behind: bool = False,
-        dry_run: bool = True,
+        progress: Progress = quiet,
     ) -> Resolution:
-        """Delete, or mark in a column, all rows but one of each stored group; by default only count them.
+        """Delete all rows but one of each group of rows that are all alike: by="complete", exact values.
 
-        `keep` is first, last, longest, or a SQL expression of which the highest value stays. A boolean column is set
-        to true, any other to the key of the row that stays. Give `expected`, the result of a dry run, to have nothing
-        done when the counts have changed since.
+        `keep` is first, last, longest, or a SQL expression of which the highest value stays. Foreign keys hold: rows of
+        other tables that would go too, or lose their reference, are counted; `dry_run` only counts. Give `expected`,
+        the result of a dry run, to have nothing done when the counts have changed since.
         """
-        if bool(delete) == bool(mark) and not dry_run:
-            raise InvalidOption("say either delete=True or mark=column")
-        resolver = Resolver(self._ranking(keep))
-        if dry_run:
-            return resolver.count()
-        if mark:
-            return resolver.mark(mark, expected, even_if_behind=even_if_behind)
-        return resolver.delete(expected, even_if_behind=even_if_behind)
+        place, result = self._exactly("complete", threshold, progress)
+        return Deletion(Ranking(place, result, keep)).run(expected, even_if_behind=even_if_behind, dry_run=dry_run)
 
-    def kept(self, groups: Sequence[int], *, keep: str = "first") -> set[Key]:
+    def mark_duplicates(
+        self,
+        column: str,
+        *,
+        by: str = "complete",
+        threshold: float | None = None,
+        keep: str = "first",
+        overwrite: bool = False,
+        dry_run: bool = False,
+        expected: Resolution | None = None,
+        even_if_behind: bool = False,
+        progress: Progress = quiet,
+    ) -> Resolution:
+        """Write into a column which rows could go: true where it is boolean, else the key of the row that stays.
+
+        Rows that stay get false or NULL; rows in no group are not touched. Other values that the column holds in rows
+        of groups are replaced only with `overwrite`. The rest as in `delete_duplicates`.
+        """
+        place, result = self._exactly(by, threshold, progress)
+        marking = Marking(Ranking(place, result, keep), column, overwrite)
+        return marking.run(expected, even_if_behind=even_if_behind, dry_run=dry_run)
+
+    def kept(self, groups: Sequence[int], *, result: str = PUBLISHED, keep: str = "first") -> set[Key]:
         """The keys, as tuples, of the rows that stay of some stored groups."""
-        return self._context.read(lambda c: self._ranking(keep).kept(c, groups))
+        ranking = Ranking(self._deduplication(quiet).place, result, keep)
+        return self._context.read(lambda c: ranking.kept(c, groups))
 
     # ── decisions ──
     def decide(
@@ -385,16 +424,36 @@ class Index(Measuring, Changing):
     def _book(self) -> Book:
         return Book(self._current.look().context)
 
-    def _ranking(self, keep: str) -> Ranking:
-        return Ranking(self._deduplication(quiet).place, keep)
+    def _exactly(self, by: str, threshold: float | None, progress: Progress) -> tuple[Workplace, str]:
+        """Groups decided by the texts alone: what acts on rows of the user's is never an estimate."""
+        pairs = self._pair_options(threshold, True, None)
+        groups = GroupOptions(by=by, threshold=pairs.threshold)
+        deduplication = self._deduplication(progress)
+        name = described(groups, pairs)
+        deduplication.groups(groups, pairs, name, saved=False)
+        return deduplication.place, name
 
     def _deduplication(self, progress: Progress) -> Deduplication:
         return Deduplication(Workplace(self._current.look().context, progress))
 
-    def _pair_options(self, threshold: float, verify: bool, limits: Limits | None) -> PairOptions:
-        # pairs from the index's own threshold on are stored, so that asking for higher ones needs no new run
-        lowest = min(threshold, self.options.threshold)
-        return PairOptions(threshold=lowest, verify=verify, limits=limits or Limits())
+    def _pair_options(self, threshold: float | None, verify: bool | None, limits: Limits | None) -> PairOptions:
+        family = self.options.hashing
+        asked = self.options.threshold if threshold is None else threshold
+        if family.rarity:  # evidence is read off the filters, there is no other
+            return PairOptions(threshold=asked, verify=False, limits=limits or Limits())
+        if verify is False and family.measure != "jaccard":
+            raise InvalidOption(
+                f"family {family.registered or self.options.family!r} compares by {family.measure}, which nothing "
+                "but the texts can tell: leave verify open"
+            )
+        # of other measures than Jaccard the filters know nothing
+        return PairOptions(
+            threshold=asked, verify=True if family.measure != "jaccard" else verify, limits=limits or Limits()
+        )
+
+    def _below(self, threshold: float) -> tuple[str, ...]:
+        """A warning when less is asked for than the index was made for."""
+        return below_threshold(self.options, threshold)
 
     # ── helpers ──
     def key(self, value: Any) -> Key:
@@ -408,11 +467,3 @@ class Index(Measuring, Changing):
         if len(found) != len(names):
             raise InvalidOption(f"the key has {len(names)} parts ({', '.join(names)}), not {len(found)}")
         return found
-
-    def _pair_threshold(self, threshold: float | None) -> float:
-        if not self.options.hashing.estimated:
-            raise InvalidOption(
-                f"pairs and groups need a family of buckets that compares sets, not {self.options.family!r}: "
-                "create an index with family minhash"
-            )
-        return bounds_of(self.options, threshold, 1, 1, 0, verify=False).threshold

@@ -9,7 +9,7 @@ from dataclasses import replace
 from sqlalchemy import Connection, Engine, func, inspect, select
 from sqlalchemy import table as source_table
 
-from dbsim.choosing import resolve
+from dbsim.choosing import planned, resolve
 from dbsim.engines.backend import Backend
 from dbsim.engines.execute import TableHook, run
 from dbsim.engines.source_rows import source_rows, texts
@@ -138,13 +138,15 @@ def new_record(options: IndexOptions, primary_key: PrimaryKey, secret: bytes = b
 
 
 def resolved(connection: Connection, backend: Backend, asked: IndexOptions, source: Source) -> IndexOptions:
-    """Everything filled in that was left open: the plan from threshold and recall, the fields from the table."""
+    """Everything filled in that was left open: rows and keys by what they cost on this table, the fields likewise."""
     options = asked.with_plan()
-    if all(field.resolved for field in options.fields):
+    if asked.rows and all(field.resolved for field in options.fields):
         return options
     sample = _sample(connection, backend, IndexTables(new_record(options, source.primary_key)))
-    fields = tuple(resolve(field, column) for field, column in zip(options.fields, sample, strict=True))
-    return replace(options, fields=fields)
+    with_text = [[text for text in column if text.strip()] for column in sample]
+    paired = zip(options.fields, with_text, strict=True)
+    options = replace(options, fields=tuple(resolve(field, column, options.threshold) for field, column in paired))
+    return options if asked.rows else planned(options, sample, lambda: _count(connection, source))
 
 
 def _count(connection: Connection, source: Source) -> int:
@@ -160,5 +162,5 @@ def _sample(connection: Connection, backend: Backend, tables: IndexTables) -> li
         query = source_rows(backend, tables).order_by(*order).limit(SAMPLE)
         for batch in texts(connection, backend, tables, query):
             for all_texts, some in zip(found, batch.columns, strict=True):
-                all_texts += [text for text in some if text.strip()]
+                all_texts += some
     return found

@@ -9,9 +9,11 @@ from sqlalchemy.schema import CreateTable
 
 from dbsim.engines.backend import Backend
 from dbsim.engines.execute import TableHook, run
+from dbsim.lifecycle import groups as stored_groups
 from dbsim.tables.decision_tables import CHANGED, DecisionTables
+from dbsim.tables.group_tables import GroupTables, note_changes
 from dbsim.tables.index_tables import IndexTables
-from dbsim.tables.key_conditions import among
+from dbsim.tables.key_conditions import among, chunks
 from dbsim.tables.source import Key
 
 
@@ -40,10 +42,32 @@ def forget(connection: Connection, tables: IndexTables, keys: Sequence[Key]) -> 
         connection.execute(delete(decided.decisions).where(among(decided.keys(side), keys), gone))
 
 
-def complete(connection: Connection, tables: IndexTables) -> None:
+def note(connection: Connection, backend: Backend, tables: IndexTables, keys: Sequence[Key]) -> None:
+    """What was decided about these rows is another now: stored groups of them are to be made again."""
+    if keys and stored_groups.exist(connection, backend, GroupTables(tables)):
+        for some in chunks(keys, backend.key_batch):
+            note_changes(connection, tables, some, 0)
+
+
+def partners(connection: Connection, tables: IndexTables, keys: Sequence[Key]) -> list[Key]:
+    """The rows that something was decided about together with these."""
+    decided = DecisionTables(tables)
+    found: list[Key] = []
+    for side in (0, 1):
+        query = select(*decided.keys(1 - side)).where(among(decided.keys(side), keys))
+        found += [tuple(row) for row in connection.execute(query)]
+    return found
+
+
+def complete(connection: Connection, backend: Backend, tables: IndexTables) -> None:
     """What was written from SQL gets the fingerprints of the rows as they are now; without its rows it goes."""
     decided = DecisionTables(tables)
     table = decided.decisions
+    new = or_(table.c.fingerprint_a.is_(None), table.c.fingerprint_b.is_(None), _orphaned(decided))
+    for side in (0, 1):
+        note(
+            connection, backend, tables, [tuple(k) for k in connection.execute(select(*decided.keys(side)).where(new))]
+        )
     connection.execute(delete(table).where(_orphaned(decided)))
     for side, column in enumerate((table.c.fingerprint_a, table.c.fingerprint_b)):
         connection.execute(update(table).where(column.is_(None)).values({column: _now(decided, side, tables)}))
@@ -66,9 +90,9 @@ def _orphaned(decided: DecisionTables) -> ColumnElement[bool]:
     return not_(and_(*(exists(row.correlate(decided.decisions)) for row in rows)))
 
 
-def carry_over(connection: Connection, old: IndexTables, new: IndexTables) -> None:
+def carry_over(connection: Connection, backend: Backend, old: IndexTables, new: IndexTables) -> None:
     """Another generation has other fingerprints for the same texts; what was outdated stays so."""
-    complete(connection, old)
+    complete(connection, backend, old)
     decided = DecisionTables(old)
     table = decided.decisions
     for side, column in enumerate((table.c.fingerprint_a, table.c.fingerprint_b)):

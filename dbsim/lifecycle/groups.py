@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Connection, insert
+from sqlalchemy import Connection, column, select, table
 from sqlalchemy.schema import CreateTable
 
 from dbsim.engines.backend import Backend
 from dbsim.engines.execute import TableHook, run
 from dbsim.lifecycle.statements import drop_groups
+from dbsim.tables import group_results, group_state
 from dbsim.tables.group_tables import GroupTables
+
+RENEW = "renew"  # in the place of a run's token: the next sync seeks these pairs
 
 
 def exist(connection: Connection, backend: Backend, groups: GroupTables) -> bool:
-    return backend.has_table(connection, groups.state.name)
+    return backend.has_table(connection, groups.results.name)
+
+
+def former(connection: Connection, backend: Backend, groups: GroupTables) -> tuple[str, str] | None:
+    """How pairs and groups of version 0002, which knew one result only, were made: JSON of both, '' without groups."""
+    if exist(connection, backend, groups) or not backend.has_table(connection, groups.state.name):
+        return None
+    old = table(groups.state.name, column("pairing"), column("grouping"), column("generation"))
+    row = connection.execute(select(old)).first()
+    return None if row is None or not row.pairing else (row.pairing, row.grouping if row.generation else "")
 
 
 def create(connection: Connection, backend: Backend, groups: GroupTables, after_create_table: TableHook | None) -> None:
@@ -20,14 +32,32 @@ def create(connection: Connection, backend: Backend, groups: GroupTables, after_
     backend.lock_all(connection, groups.tables)
     if exist(connection, backend, groups):
         return
+    drop(connection, groups)  # those of version 0002
     for made in groups.all:
         connection.execute(CreateTable(made))
         run(connection, after_create_table(made) if after_create_table is not None else ())
     for index in groups.indexes():
         connection.execute(index)
-    run(connection, [groups.view(), *backend.table_settings([*(made.name for made in groups.all), groups.groups.name])])
-    empty = {"id": 1, "token": "", "version": 0, "pairing": "", "reached": None, "paired": False, "settled": False}
-    connection.execute(insert(groups.state).values(**empty, generation=0, grouping="", limited=""))
+    named = [*(made.name for made in groups.all), groups.groups.name, groups.saved_groups.name]
+    run(connection, [*groups.views(), *backend.table_settings(named)])
+
+
+def renew(connection: Connection, backend: Backend, groups: GroupTables, after_create_table: TableHook | None) -> None:
+    """Empty tables for another generation of the index, in which stands what the next `sync` has to make again."""
+    if not exist(connection, backend, groups):
+        drop(connection, groups)
+        return
+    pairings = group_state.all_states(connection, groups)
+    results = group_results.complete(connection, groups)
+    drop(connection, groups)
+    create(connection, backend, groups, after_create_table)
+    for old in pairings:
+        made = group_state.add(connection, groups, old.pairing)
+        group_state.save(connection, groups, made.id, token=RENEW)
+        for result in results:
+            if result.pairing == old.id:
+                values = {"pairing": made.id, "grouping": result.grouping, "saved": result.saved}
+                group_results.put(connection, groups, result.name, **values)
 
 
 def drop(connection: Connection, groups: GroupTables) -> None:

@@ -13,7 +13,7 @@ from dbsim.engines.transactions import read, write
 from dbsim.errors import DatabaseUnavailable
 from dbsim.lifecycle.statements import drop_table
 from dbsim.tables import catalogue
-from dbsim.tables.index_tables import IndexTables
+from dbsim.tables.index_tables import IndexTables, parts_name
 
 LOCK_WAIT = "200ms"  # how long searches may queue behind a DROP TABLE
 
@@ -38,5 +38,6 @@ def _drop(connection: Connection, backend: Backend, record: catalogue.IndexRecor
     backend.limit_lock_wait(connection, LOCK_WAIT)
     catalogue.generations(connection, record.name, lock=True)
     if record.generation in {other.generation for other in _not_needed(connection, record.name, keep=0.0)}:
-        run(connection, [drop_table(IndexTables(record).signatures.name)])
+        parts = parts_name(record.name, record.generation)
+        run(connection, [drop_table(parts), drop_table(IndexTables(record).signatures.name)])
         catalogue.remove_generation(connection, record)

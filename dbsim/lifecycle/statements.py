@@ -14,7 +14,7 @@ from sqlalchemy.schema import CreateTable
 
 from dbsim.engines.backend import Backend
 from dbsim.engines.execute import TableHook
-from dbsim.tables.catalogue import FILLING, SUFFIXES, IndexRecord
+from dbsim.tables.catalogue import FILLING, GROUP_TABLES, GROUP_VIEWS, IndexRecord
 from dbsim.tables.decision_tables import DecisionTables, decisions_name
 from dbsim.tables.index_tables import IndexTables, queue_name, signatures_name
 from dbsim.tables.names import identifier, literal, quote
@@ -26,7 +26,8 @@ def create_statements(backend: Backend, record: IndexRecord, after_create_table:
     Views and functions for SQL come with the first `sync`: they need to see the database.
     """
     triggers = backend.create_triggers(IndexTables(record)) if record.options.triggers else []
-    return [*table_statements(backend, record, after_create_table), *triggers]
+    key = backend.require_key(IndexTables(record))
+    return [*table_statements(backend, record, after_create_table), *key, *triggers]
 
 
 def table_statements(backend: Backend, record: IndexRecord, after_create_table: TableHook | None = None) -> list[str]:
@@ -72,9 +73,14 @@ def drop_statements(backend: Backend, name: str, generations: Iterable[int], sho
 
 
 def drop_groups(name: str) -> list[str]:
-    """Stored pairs and groups, and the view of them."""
-    *tables, view = (identifier("dbsim", name, suffix) for suffix in SUFFIXES)
-    return [f"DROP VIEW IF EXISTS {quote(view)}", *(drop_table(table) for table in tables)]
+    """Stored pairs and groups, and the views of them."""
+    tables = (identifier("dbsim", name, suffix) for suffix in GROUP_TABLES)
+    return [*drop_group_views(name), *(drop_table(table) for table in tables)]
+
+
+def drop_group_views(name: str) -> list[str]:
+    """Only the views."""
+    return [f"DROP VIEW IF EXISTS {quote(identifier('dbsim', name, suffix))}" for suffix in GROUP_VIEWS]
 
 
 def drop_table(name: str) -> str:

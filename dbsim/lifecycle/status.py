@@ -5,17 +5,19 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, case, func, select
 
+from dbsim.choosing import outgrown
 from dbsim.engines.backend import Backend
+from dbsim.hashing.choosing.filter_size import saturated_from
 from dbsim.lifecycle import groups as stored_groups
-from dbsim.tables import catalogue, group_state
+from dbsim.lifecycle.fit import source_problem
+from dbsim.tables import catalogue, group_results, group_state
 from dbsim.tables.catalogue import target
-from dbsim.tables.group_tables import GroupTables
+from dbsim.tables.group_tables import PUBLISHED, GroupTables
 from dbsim.tables.index_tables import IndexTables
-from dbsim.tables.source import Source
 
-SATURATED = 0.8  # share of set bits beyond which scores become coarse
+SATURATED = 0.05  # share of rows that need their texts: more of them make searches slow
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,7 @@ class Status:
     quarantined: int
     groups: int | None  # stored groups of near-duplicates; None before `duplicates` was called
     fill: dict[str, float]  # field → mean share of set bits
+    saturated: dict[str, float]  # field → share of rows too long for their filter, which only texts can compare
     change: dict[str, Any] | None  # a change of options under way: its generation, its options, rows read
     kept: tuple[int, ...]  # replaced generations that are not dropped yet
     problems: tuple[str, ...]
@@ -71,8 +74,11 @@ def status(connection: Connection, backend: Backend, tables: IndexTables, descri
     wanted = target(found)
     source = backend.describe(connection, options.table, options.schema)
     rows = _count_rows(connection, tables) if source is not None else 0
-    problems = _problems(connection, backend, tables, fill)
-    if (problem := source_problem(backend, tables, source)) is not None:
+    saturated = _saturated(connection, tables)
+    problems = _problems(connection, backend, tables, saturated)
+    if (grown := outgrown(options, rows)) is not None:
+        problems.append(grown)
+    if (problem := source_problem(connection, backend, tables, source)) is not None:
         problems.append(problem)
     return Status(
         index=record.name,
@@ -93,6 +99,7 @@ def status(connection: Connection, backend: Backend, tables: IndexTables, descri
         quarantined=quarantined or 0,
         groups=_groups(connection, backend, GroupTables(tables)),
         fill=fill,
+        saturated=saturated,
         change=None if wanted is None or wanted is found[0] else _change(connection, wanted, record, rows),
         kept=tuple(other.generation for other in found[1:] if other is not wanted),
         problems=tuple(problems),
@@ -113,39 +120,59 @@ def _change(
     }
 
 
-def source_problem(backend: Backend, tables: IndexTables, source: Source | None) -> str | None:
-    """How the host's table has changed so that the index can no longer follow it."""
-    options, key = tables.record.options, tables.record.primary_key
-    if source is None:
-        return "the table is gone: rename it back, or drop the index and create it again"
-    gone = [name for name in dict.fromkeys((*tables.key_names, *options.columns)) if name not in source.columns]
-    if gone:
-        return f"column {', '.join(map(repr, gone))} is gone: rename it back, or drop the index and create it again"
-    names = [name for name, _ in source.primary_key]
-    if names != tables.key_names or (backend.typed_keys and source.primary_key != key):
-        now, before = (", ".join(" ".join(part).strip() for part in parts) for parts in (source.primary_key, key))
-        return f"the primary key was {before} and is now {now}: drop the index and create it again"
-    return None
-
-
 def _count_rows(connection: Connection, tables: IndexTables) -> int:
     return connection.scalar(select(func.count()).select_from(tables.source)) or 0
 
 
 def _groups(connection: Connection, backend: Backend, groups: GroupTables) -> int | None:
+    """Of the published result."""
     if not stored_groups.exist(connection, backend, groups):
         return None
-    contents, generation = groups.contents, group_state.load(connection, groups).generation
+    found = group_results.find(connection, groups, PUBLISHED)
+    if found is None or not found.generation:
+        return None
+    contents = groups.contents
     representatives = contents.c.fingerprint == contents.c.group_id
-    found = select(func.count()).select_from(contents).where(contents.c.generation == generation, representatives)
-    return connection.scalar(found) if generation else None
+    query = select(func.count()).select_from(contents)
+    return connection.scalar(query.where(contents.c.generation == found.generation, representatives))
+
+
+def _waiting(connection: Connection, backend: Backend, groups: GroupTables) -> list[str]:
+    """What keeps stored pairs and groups from being up to date."""
+    if not stored_groups.exist(connection, backend, groups):
+        return []
+    states = group_state.all_states(connection, groups)
+    found = []
+    if any(state.token == stored_groups.RENEW for state in states):
+        found.append("groups are to be made again for the new options: run `dbsim sync`")
+    idle = [state for state in states if not state.paired and not state.running]
+    stopped = [state for state in idle if state.token != stored_groups.RENEW]
+    if stopped:
+        noted = sum(group_state.pending(connection, groups, state.id) for state in stopped)
+        found.append(
+            f"a run of `dbsim duplicates` or `pairs` was stopped, {noted} changes wait for it: run it again to go on"
+        )
+    return found
+
+
+def _saturated(connection: Connection, tables: IndexTables) -> dict[str, float]:
+    """Of the rows that have the field; known by the count of set bits."""
+    options = tables.record.options
+    found = {}
+    for field, name in zip(options.fields, tables.names.counts, strict=True):
+        count = tables.signatures.c[name]
+        full = count >= saturated_from(field.bits, options.threshold)
+        query = select(func.count(), func.sum(case((full, 1), else_=0))).where(count > 0)
+        rows, many = connection.execute(query).one()
+        found[field.name] = round(float(many or 0) / rows, 4) if rows else 0.0
+    return found
 
 
 def _mean_count(count: Any) -> Any:
     return select(func.avg(count)).where(count > 0)
 
 
-def _problems(connection: Connection, backend: Backend, tables: IndexTables, fill: dict[str, float]) -> list[str]:
+def _problems(connection: Connection, backend: Backend, tables: IndexTables, saturated: dict[str, float]) -> list[str]:
     found = []
     record = tables.record
     if not record.ready:
@@ -156,10 +183,11 @@ def _problems(connection: Connection, backend: Backend, tables: IndexTables, fil
         found.append(f"{len(missing)} triggers are missing, changes go unnoticed: run `dbsim sync`")
     if missing := backend.missing_surface(connection, tables):
         found.append(f"{len(missing)} views or functions for SQL are missing ({missing[0]}, …): run `dbsim sync`")
+    found += _waiting(connection, backend, GroupTables(tables))
     for role in backend.readers_of_secrets(connection):
         found.append(f"role {role} can read the secrets of indexes: run `REVOKE ALL ON dbsim_index FROM {role}`")
-    for name, share in fill.items():
+    for name, share in saturated.items():
         if share > SATURATED:
-            what = f"the filters of {name!r} are {share:.0%} full, scores are coarse"
+            what = f"{share:.0%} of the rows are too long for the filters of {name!r} and are compared by their texts"
             found.append(f"{what}: `dbsim alter` it to more bits")
     return found

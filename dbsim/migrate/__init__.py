@@ -2,7 +2,15 @@
 
 from dbsim.migrate.autogenerate import include_name, including
 from dbsim.migrate.deploy import check, exclusively, suspended
-from dbsim.migrate.operations import alter_index, create_index, downgrade, drop_index, upgrade
+from dbsim.migrate.operations import (
+    alter_index,
+    create_index,
+    downgrade,
+    drop_index,
+    rename_column,
+    rename_table,
+    upgrade,
+)
 from dbsim.migrate.script import init_migration, sql
 
 __all__ = [
@@ -15,6 +23,8 @@ __all__ = [
     "include_name",
     "including",
     "init_migration",
+    "rename_column",
+    "rename_table",
     "sql",
     "suspended",
     "upgrade",

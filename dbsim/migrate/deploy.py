@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import shlex
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
@@ -11,9 +12,11 @@ from sqlalchemy import Connection, Engine, inspect
 
 from dbsim.engines.backend import Backend
 from dbsim.engines.registry import backend_of
-from dbsim.errors import InvalidOption
+from dbsim.engines.urls import shown
+from dbsim.errors import InvalidOption, NotInPlace
 from dbsim.lifecycle import schema
 from dbsim.lifecycle.create import new_record
+from dbsim.lifecycle.fit import source_problem
 from dbsim.migrate.operations import backend_for, emit, offline
 from dbsim.options import IndexOptions
 from dbsim.tables import catalogue
@@ -25,12 +28,31 @@ log = logging.getLogger("dbsim.migrate")
 
 
 def check(database: Engine | Connection) -> None:
-    """Raise SchemaOutdated, with the migration to paste, unless dbsim's tables are of this code's version."""
-    if isinstance(database, Connection):
-        schema.require(database, "DB")
+    """For start-up: raise SchemaOutdated, with the migration to paste, unless dbsim's tables are of this version,
+    and NotInPlace when an index lacks its table, columns, key, triggers or views; filling it is left to `sync`.
+    """
+    if isinstance(database, Engine):
+        with database.connect() as connection:
+            check(connection)
         return
-    with database.connect() as connection:
-        schema.require(connection, database.url.render_as_string(hide_password=True))
+    schema.require(database, shown(database.engine))
+    backend = backend_of(database)
+    found = [(name, _missing(database, backend, name)) for name in catalogue.names(database)]
+    if wrong := [f"index {name!r}: {problem}" for name, problem in found if problem]:
+        raise NotInPlace("; ".join(wrong))
+
+
+def _missing(connection: Connection, backend: Backend, name: str) -> str | None:
+    tables = IndexTables(catalogue.load(connection, name))
+    options = tables.record.options
+    source = backend.describe(connection, options.table, options.schema)
+    if (problem := source_problem(connection, backend, tables, source)) is not None:
+        return problem
+    if options.triggers and (missing := backend.missing_triggers(connection, tables)):
+        return f"the trigger {missing[0]} is missing: run `dbsim sync {shlex.quote(shown(connection.engine))} {name}`"
+    if tables.record.ready and (missing := backend.missing_surface(connection, tables)):  # the first sync makes them
+        return f"{missing[0]} is missing: run `dbsim sync {shlex.quote(shown(connection.engine))} {name}`"
+    return None
 
 
 @contextmanager

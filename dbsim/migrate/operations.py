@@ -18,8 +18,9 @@ from dbsim.engines.registry import backend_for_dialect
 from dbsim.errors import InvalidOption, UnknownName
 from dbsim.lifecycle import schema
 from dbsim.lifecycle.alter import generation_for
-from dbsim.lifecycle.create import drop_in, find_source, new_record, require_free, resolved, same_exists
-from dbsim.lifecycle.statements import alter_statements, create_statements, drop_statements
+from dbsim.lifecycle.create import drop_in, find_source, new_record, require_free, resolved, same_exists, show
+from dbsim.lifecycle.rename import Renames, rename
+from dbsim.lifecycle.statements import alter_statements, create_statements, drop_statements, table_statements
 from dbsim.options import IndexOptions
 from dbsim.tables import catalogue, versions
 from dbsim.tables.index_tables import IndexTables
@@ -28,6 +29,7 @@ from dbsim.tables.versions import BASE
 
 OFFLINE_GENERATIONS = range(1, 10)  # which of them exist cannot be asked without a connection
 OPTIONS = ("table", "family", "threshold", "recall", "rows", "keys", "triggers")
+KeyTypes = Mapping[str, str] | Mapping[str, Mapping[str, str]]  # of the key's columns, or for each dialect
 log = logging.getLogger("dbsim.migrate")
 
 
@@ -66,23 +68,30 @@ def create_index(
     op: Operations,
     options: IndexOptions,
     *,
-    primary_key: Mapping[str, str] | None = None,
+    primary_key: KeyTypes | None = None,
     secret: bytes = b"",
     after_create_table: TableHook | None = None,
 ) -> None:
-    """Create an index. `primary_key` ({"id": "BIGINT"}) is needed offline, where the table cannot be looked at.
+    """Create an index. `primary_key` is needed offline, where the table cannot be looked at: {"id": "BIGINT"}, or
+    one such for each dialect's name. Online the table's own types count.
 
     Without `secret` the database draws one when the statement runs, so that none lies in a repository.
     """
     catalogue.check_name(options.name)
-    if options.inline:
-        raise InvalidOption("an index becomes inline once it is filled: create it queued, then run `dbsim inline`")
-    key = tuple((primary_key or {}).items())
+    key = key_of(op, primary_key)
     if offline(op):
         record = new_record(complete(options, key), key, secret)
     else:
         record = _new_or_there(op.get_bind(), backend_for(op), options, key, secret)
-    emit(op, create_statements(backend_for(op), record, after_create_table))
+    if not options.inline:
+        emit(op, create_statements(backend_for(op), record, after_create_table))
+        return
+    if offline(op):
+        raise InvalidOption("an inline index signs with functions made for the database: run this migration online")
+    emit(op, table_statements(backend_for(op), record, after_create_table))
+    tables = IndexTables(catalogue.load(op.get_bind(), options.name))  # with the secret that was drawn
+    show(op.get_bind(), backend_for(op), tables)
+    emit(op, backend_for(op).create_triggers(tables, op.get_bind()))
 
 
 def alter_index(
@@ -90,7 +99,7 @@ def alter_index(
     options: IndexOptions,
     *,
     generation: int | None = None,
-    primary_key: Mapping[str, str] | None = None,
+    primary_key: KeyTypes | None = None,
     after_create_table: TableHook | None = None,
 ) -> None:
     """Ask for other options: the next `dbsim sync` builds them as a generation of their own, then searches use it.
@@ -98,7 +107,7 @@ def alter_index(
     Searches go on meanwhile with the present generation. `generation` numbers the options (1 is what create_index
     made) and is needed offline; going back to a generation that still exists costs nothing.
     """
-    key = tuple((primary_key or {}).items())
+    key = key_of(op, primary_key)
     if offline(op):
         if generation is None:
             raise _incomplete(options, ["generation=2 (or the number after the last one)"])
@@ -119,6 +128,34 @@ def drop_index(op: Operations, name: str) -> None:
         drop_in(connection, backend_for(op), name)
 
 
+def rename_column(op: Operations, table: str, old: str, new: str, *, schema: str | None = None) -> None:
+    """After `op.alter_column(table, old, new_column_name=new)`: the indexes on the table go on, nothing is rebuilt."""
+    _rename(op, table, schema, {old: new}, Renames(columns={old: new}))
+
+
+def rename_table(
+    op: Operations, old: str, new: str, *, schema: str | None = None, new_schema: str | None = None
+) -> None:
+    """After `op.rename_table(old, new)`, or a change of its schema: every index on it goes on, nothing is rebuilt."""
+    _rename(op, old, schema, {old: new}, Renames(table=new, schema=new_schema or schema))
+
+
+def _rename(op: Operations, table: str, schema: str | None, shown: Mapping[str, str], renames: Renames) -> None:
+    if offline(op):  # which indexes there are cannot be asked; `status` and `sync` name the command as well
+        (pair,) = (f"{old}={new}" for old, new in shown.items())
+        context = op.get_context()
+        context.impl.static_output(f"-- then, for each index of dbsim on {table}: dbsim alter DB INDEX --rename {pair}")
+        return
+    connection, backend = op.get_bind(), backend_for(op)
+    backend.alone(connection)
+    if not inspect(connection).has_table("dbsim_index"):
+        return
+    for name in catalogue.names(connection):
+        options = catalogue.load(connection, name).options
+        if options.table == table and schema in (None, options.schema):
+            rename(connection, backend, name, renames)
+
+
 def _new_or_there(
     connection: Connection, backend: Backend, options: IndexOptions, key: PrimaryKey, secret: bytes
 ) -> catalogue.IndexRecord:
@@ -131,7 +168,12 @@ def _new_or_there(
     if same_exists(connection, options, OPTIONS):
         return catalogue.load(connection, options.name)
     require_free(connection, options.name)
-    return new_record(resolved(connection, backend, options, source), key or source.primary_key, secret)
+    if options.inline:  # its functions read the table, under a search path of their own
+        options = replace(options, schema=source.schema)
+    record = new_record(resolved(connection, backend, options, source), source.primary_key, secret)
+    if options.inline:
+        backend.require_inline(connection, IndexTables(record), source)
+    return record
 
 
 def _generation(
@@ -153,6 +195,14 @@ def _source(connection: Connection, backend: Backend, options: IndexOptions) -> 
     source = find_source(connection, backend, options.table, options.schema)
     source.require(options.columns, backend.not_text, backend.not_key)
     return source
+
+
+def key_of(op: Operations, given: KeyTypes | None) -> PrimaryKey:
+    """Names and types of the key as the migration has them for this dialect."""
+    dialect, found = backend_for(op).name, dict(given or {})
+    if found and all(isinstance(types, Mapping) for types in found.values()):
+        found = dict(found.get(dialect, {}))  # type: ignore[arg-type]
+    return tuple((name, str(type_)) for name, type_ in found.items())
 
 
 # ── offline ──

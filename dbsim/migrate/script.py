@@ -84,7 +84,7 @@ def _plan(connection: Connection, asked: IndexOptions) -> tuple[str, str, str]:
     found = catalogue.generations(connection, asked.name) if schema.version(connection) is not None else []
     if not found:
         version, before = versions.current(), schema.version(connection)
-        up = [f'dbsim.migrate.upgrade(op, to="{version}")', _call("create_index", options, key)]
+        up = [f'dbsim.migrate.upgrade(op, to="{version}")', _call("create_index", options, backend.name, key)]
         down = [f'dbsim.migrate.drop_index(op, "{options.name}")']
         down += [f'dbsim.migrate.downgrade(op, to="{BASE}")'] if before is None else []
         return f"near-duplicate index {options.name}", "\n".join(up), "\n".join(down)
@@ -92,16 +92,16 @@ def _plan(connection: Connection, asked: IndexOptions) -> tuple[str, str, str]:
     new, old = generation_for(found, options), target(found) or found[0]
     if new.generation == old.generation:
         raise DbsimError(f"index {options.name!r} has these options already: there is nothing to migrate")
-    up_call = _call("alter_index", new.options, key, new.generation)
-    return f"change index {options.name}", up_call, _call("alter_index", old.options, key, old.generation)
+    up_call = _call("alter_index", new.options, backend.name, key, new.generation)
+    return f"change index {options.name}", up_call, _call("alter_index", old.options, backend.name, key, old.generation)
 
 
-def _call(function: str, options: IndexOptions, key: PrimaryKey, generation: int | None = None) -> str:
+def _call(function: str, options: IndexOptions, dialect: str, key: PrimaryKey, generation: int | None = None) -> str:
     numbered = "" if generation is None else f"    generation={generation},\n"
     types = ", ".join(f"{_text(name)}: {_text(type_)}" for name, type_ in key)
     return (
         f"dbsim.migrate.{function}(\n    op,\n{indent(_options(options), '    ')},\n"
-        f"{numbered}    primary_key={{{types}}},\n)"
+        f"{numbered}    primary_key={{{_text(dialect)}: {{{types}}}}},  # for scripts without a connection\n)"
     )
 
 
@@ -109,7 +109,9 @@ def _options(options: IndexOptions) -> str:
     lines = [f"    fields=(\n{''.join(f'        {_field(field)},' + chr(10) for field in options.fields)}    ),"]
     for option in fields_of(IndexOptions):
         value = getattr(options, option.name)
-        if option.name != "fields" and (option.name == "name" or value != SKIPPED.get(option.name, ...)):
+        if option.name not in ("fields", "planned") and (
+            option.name == "name" or value != SKIPPED.get(option.name, ...)
+        ):
             lines.append(f"    {option.name}={_value(value)},")
     order = sorted(
         lines, key=lambda line: [line.lstrip().startswith(name) for name in ("name=", "table=")], reverse=True

@@ -11,17 +11,20 @@ from dbsim.index import Index
 from dbsim.options import describe_columns
 from dbsim.report.files import MARK
 from dbsim.report.templating import environment, stylesheet
+from dbsim.tables.group_tables import PUBLISHED
 
 MEMBERS = 12  # shown of a group
 BATCH = 100  # groups read at once
 
 
-def write_page(file: TextIO, index: Index, summary: str, total: int, limit: int, keep: str) -> int:
+def write_page(
+    file: TextIO, index: Index, summary: str, total: int, limit: int, keep: str, result: str = PUBLISHED
+) -> int:
     """The number of groups on the page; `total` are stored."""
     templates = environment()
     file.write(templates.get_template("report.html").render(**_head(index, summary, total, limit)))
     template, count = templates.get_template("report_group.html"), 0
-    for count, (group, members) in enumerate(_groups(index, limit, keep), 1):  # noqa: B007
+    for count, (group, members) in enumerate(_groups(index, limit, keep, result), 1):  # noqa: B007
         file.write(template.render(group=group, members=members, more=group.rows - len(members)))
     file.write("</main></body></html>\n")
     return count
@@ -44,13 +47,13 @@ def _head(index: Index, summary: str, total: int, limit: int) -> dict[str, Any]:
     }
 
 
-def _groups(index: Index, limit: int, keep: str) -> Iterator[tuple[Summary, list[dict[str, Any]]]]:
-    view, after = Browser(index.context), None
+def _groups(index: Index, limit: int, keep: str, result: str) -> Iterator[tuple[Summary, list[dict[str, Any]]]]:
+    view, after = Browser(index.context, result), None
     left = limit
     while left > 0:
         place, size = after, min(BATCH, left)
         found = index.context.read(lambda c: view.page(c, Filter(), "size", place, size))  # noqa: B023
-        kept = index.kept([group.id for group in found], keep=keep) if found else set()
+        kept = index.kept([group.id for group in found], result=result, keep=keep) if found else set()
         for group in found:
             members = index.context.read(lambda c: view.members(c, group.id, MEMBERS))  # noqa: B023
             rows = index.rows([key for key, _ in members])

@@ -9,17 +9,20 @@ from typing import Any
 
 from dbsim.dedupe.results import Duplicates, Group
 from dbsim.index import Index
+from dbsim.report.differences import analyser_of
+from dbsim.text.features import Analyser
 
 BATCH = 100
 
 
 @dataclass(frozen=True)
 class Shown:
-    """A group, whether each member stays, and the members' texts (None for a row that is gone)."""
+    """A group, whether each member stays, their texts (None for a row that is gone), and how the index reads them."""
 
     group: Group
     stays: list[bool]
     texts: list[str | None]
+    analyser: Analyser
 
     def to_json(self) -> dict[str, Any]:
         members = [
@@ -31,11 +34,11 @@ class Shown:
 
 def shown(index: Index, duplicates: Duplicates, keep: str, members: int | None = None) -> Iterator[Shown]:
     """With the texts of at most so many members a group; None for all."""
-    groups = iter(duplicates)
+    groups, analyser = iter(duplicates), analyser_of(index.options)
     while batch := list(islice(groups, BATCH)):
-        kept = index.kept([group.id for group in batch], keep=keep)
+        kept = index.kept([group.id for group in batch], result=duplicates.result, keep=keep)
         keys = [hit.key for group in batch for hit in group.members[:members]]
         texts = iter(index.texts(keys))
         for group in batch:
             stays = [index.key(hit.key) in kept for hit in group.members]
-            yield Shown(group, stays, list(islice(texts, len(group.members[:members]))))
+            yield Shown(group, stays, list(islice(texts, len(group.members[:members]))), analyser)

@@ -122,7 +122,7 @@ class Asker(Stage):
             return lambda number, rows: []
         columns = list(zip(*(cast(Query, queries[number]).texts for number in asked), strict=True))
         places = [asked.index(number) for number, _ in pairs]
-        decided = compared(self.signer, self.signer.documents(columns), places, [row for _, row in pairs])
+        decided = compared(self.signer, self.signer.comparable(columns), places, [row for _, row in pairs])
         known = {(number, row.key): one for (number, row), one in zip(pairs, decided, strict=True)}
         return lambda number, rows: [known[number, row.key] for row in rows]
 
@@ -216,7 +216,7 @@ class Asker(Stage):
             texts = next((one for _, one in self._source_rows(connection, [key])), None)
         if not texts:
             return None
-        return compared(self.signer, self.signer.documents([[text] for text in texts]), [0] * len(rows), rows)
+        return compared(self.signer, self.signer.comparable([[text] for text in texts]), [0] * len(rows), rows)
 
     def _source_rows(self, connection: Connection, keys: Sequence[Key]) -> Iterator[tuple[Key, tuple[str, ...]]]:
         for batch in self.source_texts(connection, keys):

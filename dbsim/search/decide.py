@@ -96,7 +96,7 @@ def decide(
 def compared(signer: Signer, question: Documents, numbers: Sequence[int], rows: Sequence[Ranked]) -> list[Decided]:
     """rows[i] with the question of this number: the family's exact measure of the texts as they are now."""
     columns: list[Any] = list(zip(*(row.texts or ("",) * len(signer.fields) for row in rows), strict=True))
-    documents = signer.documents(columns)
+    documents = signer.comparable(columns)
     values = signer.paired(question, documents, np.asarray(numbers), np.arange(len(rows)))
     stored: NDArray[np.int64] = np.array([row.fingerprint for row in rows])
     stale = signer.fingerprints(documents) != stored

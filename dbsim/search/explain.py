@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from dbsim.hashing.bloom import jaccard
+from dbsim.hashing.records.waterfall import Waterfall
 from dbsim.options import Field, IndexOptions
 from dbsim.search.query import Query
 
@@ -36,6 +37,7 @@ class Explanation:
     shared_keys: list[int]
     threshold: float
     fields: list[FieldExplanation]
+    evidence: Waterfall | None = None  # of records of persons
 
     @property
     def found(self) -> bool:
@@ -51,6 +53,7 @@ def explain(
     keys: tuple[Any, Any],
     texts: tuple[Sequence[str], Sequence[str]],
     stored: Sequence[Query | None],
+    evidence: Waterfall | None = None,
 ) -> Explanation:
     """`texts` and `stored` of both rows, field by field."""
     one, two = stored
@@ -66,12 +69,15 @@ def explain(
     return Explanation(
         a=keys[0],
         b=keys[1],
-        score=_total([(field.weight, field.estimate) for field in fields]),
-        exact=_total([(field.weight, field.exact) for field in fields]),
+        score=_total([(field.weight, field.estimate) for field in fields])
+        if evidence is None
+        else evidence.probability,
+        exact=_total([(field.weight, field.exact) for field in fields]) if evidence is None else evidence.probability,
         keys=options.keys,
         shared_keys=shared,
         threshold=options.threshold,
         fields=fields,
+        evidence=evidence,
     )
 
 

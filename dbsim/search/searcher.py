@@ -15,6 +15,7 @@ from sqlalchemy.sql.visitors import replacement_traverse
 from dbsim.engines.stored_keys import stored_key, stored_keys
 from dbsim.errors import InvalidOption, UnknownKey
 from dbsim.hashing.error import DEVIATIONS
+from dbsim.hashing.records.waterfall import Waterfall, waterfalls
 from dbsim.search.asking import Asker
 from dbsim.search.decide import cut_of
 from dbsim.search.explain import Explanation, explain
@@ -129,7 +130,14 @@ class SearchEngine(Asker):
             (key_a, texts_a), (key_b, texts_b) = (self._row(own, key) for key in (a, b))
         names = self.tables.key_names
         shown = (public_key(names, key_a), public_key(names, key_b))
-        return explain(self.tables.record.options, shown, (texts_a, texts_b), stored)
+        return explain(self.options, shown, (texts_a, texts_b), stored, self._evidence(texts_a, texts_b))
+
+    def _evidence(self, a: Sequence[str], b: Sequence[str]) -> Waterfall | None:
+        """Of two records of persons."""
+        if self.learned is None:
+            return None
+        one, two = (self.signer.sign([[text] for text in texts]) for texts in (a, b))
+        return waterfalls(self.learned, [field.name for field in self.options.fields], one, two)[0]
 
     def _row(self, connection: Connection, key: Key) -> tuple[Key, list[str]]:
         """The key as the table has it ("42" may have been asked for 42) and the text of every field."""

@@ -17,7 +17,7 @@ from dbsim.lifecycle.create import LOCK_WAIT, show
 from dbsim.lifecycle.retire import retire
 from dbsim.progress import Progress
 from dbsim.sync import models
-from dbsim.sync.fill import Filling
+from dbsim.sync.filling.fill import Filling
 from dbsim.sync.generations import Generations
 from dbsim.tables import catalogue
 from dbsim.tables.catalogue import target
@@ -37,6 +37,7 @@ class Build:
     progress: Progress
     meanwhile: Callable[[], object]
     keep: float = KEEP
+    workers: int | None = None
 
     def run(self) -> tuple[int, bool] | None:
         """(rows read, whether a new generation is searched now); None when the family has nothing to learn from."""
@@ -57,7 +58,7 @@ class Build:
         return filled, switched
 
     def filling(self, context: IndexContext) -> Filling:
-        return Filling(context, self.progress, self.meanwhile)
+        return Filling(context, self.progress, self.meanwhile, self.workers)
 
     def _unfinished(self, connection: Connection) -> catalogue.IndexRecord | None:
         found = catalogue.generations(connection, self.index.name)
@@ -66,20 +67,22 @@ class Build:
 
     def switch(self, connection: Connection) -> bool:
         """Searches go over to the generation asked for, once it is built."""
-        self.index.backend.change(connection, self.index.name)
-        self.index.backend.limit_lock_wait(connection, LOCK_WAIT)
+        backend = self.index.backend
+        backend.change(connection, self.index.name)
+        backend.limit_lock_wait(connection, LOCK_WAIT)
         found = catalogue.generations(connection, self.index.name, lock=True)
         record = target(found)
         if record is None or record is found[0] or not record.ready:
             return False
         catalogue.switch(connection, found[0], record, int(time.time()))
         if decisions.exist(connection, self.index.backend, self.index.tables):
-            decisions.carry_over(connection, IndexTables(found[0]), IndexTables(record))
+            decisions.carry_over(connection, self.index.backend, IndexTables(found[0]), IndexTables(record))
         searched = IndexTables(catalogue.load(connection, self.index.name))
-        stored_groups.drop(connection, GroupTables(searched))  # they hold the old generation's keys
-        show(connection, self.index.backend, searched)
+        # stored pairs and groups hold the old generation's keys
+        stored_groups.renew(connection, backend, GroupTables(searched), self.index.context.after_create_table)
+        show(connection, backend, searched)
         if searched.record.options.inline:
-            run(connection, self.index.backend.create_triggers(searched, connection))
+            run(connection, backend.create_triggers(searched, connection))
         return True
 
     def resume_inline(self) -> None:

@@ -20,6 +20,13 @@ class Rehearsal:
         self._generation = signer.generation
         self._done = [(batch, signer.sign(batch.columns)) for batch in batches]
 
+    @staticmethod
+    def of(signer: Signer, done: Iterable[tuple[Texts, Signatures]]) -> Rehearsal:
+        """From what other processes have signed."""
+        made = Rehearsal(signer)
+        made._done = list(done)
+        return made
+
     def sign(self, batch: Texts) -> Signatures:
         for done, signatures in self._done:
             same_model = self._generation == self.signer.generation

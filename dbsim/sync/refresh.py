@@ -13,6 +13,7 @@ from dbsim.hashing.signer import Signatures, Signer
 from dbsim.lifecycle import decisions
 from dbsim.lifecycle import groups as stored_groups
 from dbsim.sync import models
+from dbsim.sync.filling.parts import Parts
 from dbsim.sync.presign import Rehearsal
 from dbsim.tables.catalogue import generations, quarantine_table
 from dbsim.tables.group_tables import GroupTables, note_changes
@@ -28,7 +29,7 @@ def refresh(
     done = 0
     models.require(connection, tables, signer.signer)
     backend.lock_keys(connection, tables, keys)
-    reached = filled(connection, tables)
+    reached = filled(connection, backend, tables)
     decided = tables.record.searched and not reached and decisions.exist(connection, backend, tables)
     grouped = tables.record.searched and stored_groups.exist(connection, backend, GroupTables(tables))
     for some in chunks(keys, backend.key_batch):
@@ -39,22 +40,27 @@ def refresh(
             store(connection, backend, tables, batch, signer.sign(batch))
         if grouped:
             note_changes(connection, tables, some, 1)
-        if decided:
+        if decided:  # the text of a partner's decision is another now, or gone
+            decisions.note(connection, backend, tables, decisions.partners(connection, tables, some))
             decisions.forget(connection, tables, some)
         done += len(some)
     return done
 
 
-def filled(connection: Connection, tables: IndexTables) -> list[ColumnElement[bool]]:
+def filled(connection: Connection, backend: Backend, tables: IndexTables) -> list[ColumnElement[bool]]:
     """A condition for rows that a generation still being filled has reached; it will read the others in their turn.
 
-    The filling goes on from the last row stored, so nothing may be stored beyond it; the lock keeps it from moving.
+    The filling goes on from the last row stored, or from those of its parts, so nothing may be stored beyond; the lock
+    keeps it from moving.
     """
     if tables.record.ready:
         return []
     found = generations(connection, tables.record.name, lock=True)
     if any(other.generation == tables.record.generation and other.ready for other in found):
         return []
+    parts = Parts(tables)
+    if backend.has_table(connection, parts.table.name):
+        return [parts.covered(connection)]
     last = last_stored(connection, tables)
     return [up_to(key_columns(tables.source, tables), last) if last else false()]
 

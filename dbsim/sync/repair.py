@@ -10,7 +10,8 @@ from dbsim.engines.execute import run
 from dbsim.errors import StatementRejected
 from dbsim.lifecycle import decisions
 from dbsim.lifecycle.create import LOCK_WAIT, show
-from dbsim.lifecycle.status import source_problem
+from dbsim.lifecycle.fit import source_problem, widened
+from dbsim.lifecycle.rename import Renames, rename
 from dbsim.sync.generations import Generations
 from dbsim.tables import catalogue
 
@@ -30,6 +31,8 @@ class Repair:
             return False
         self.index.use(found[0])
         self.require_source(connection)
+        if self._widened(connection):
+            return False
         tables, backend = self.index.tables, self.index.backend
         return (
             tables.record.options.triggers
@@ -43,7 +46,7 @@ class Repair:
         """Those written from SQL are about the texts that are indexed now; without its rows a decision goes."""
         tables, backend = self.index.tables, self.index.backend
         if self.index.read(lambda c: decisions.incomplete(c, backend, tables)):
-            self.index.write(lambda c: decisions.complete(c, tables))
+            self.index.write(lambda c: decisions.complete(c, backend, tables))
 
     def adopt(self) -> None:
         """A migration may leave the table's schema open and writes the key's types by hand: ask the database.
@@ -54,6 +57,15 @@ class Repair:
         if self._open_questions(found):
             self.index.write(self._adopt)
             self.index.look()
+        if self.index.read(self._widened):
+            self.index.write(lambda c: rename(c, self.index.backend, self.index.name, Renames()))
+            self.index.look()
+
+    def _widened(self, connection: Connection) -> bool:
+        """Whether the key has a type now that holds the same values and more: dbsim's own tables follow."""
+        tables = self.index.tables
+        source = self.index.backend.describe(connection, tables.record.options.table, tables.record.options.schema)
+        return widened(self.index.backend, tables, source) is not None
 
     def _open_questions(self, found: list[catalogue.IndexRecord]) -> bool:
         typed = self.index.backend.typed_keys
@@ -75,7 +87,7 @@ class Repair:
     def require_source(self, connection: Connection) -> None:
         options = self.index.tables.record.options
         source = self.index.backend.describe(connection, options.table, options.schema)
-        if (problem := source_problem(self.index.backend, self.index.tables, source)) is not None:
+        if (problem := source_problem(connection, self.index.backend, self.index.tables, source)) is not None:
             raise StatementRejected(f"index {options.name!r} cannot follow table {options.table!r}: {problem}")
 
     def restore_triggers(self) -> list[str]:

@@ -40,6 +40,7 @@ class Worker(Generations):
 
     progress: Progress = quiet
     keep: float = KEEP
+    workers: int | None = None  # processes of a first filling; None: as many as pay
 
     @property
     def _repair(self) -> Repair:
@@ -51,7 +52,7 @@ class Worker(Generations):
 
     @property
     def _build(self) -> Build:
-        return Build(self, self.progress, self.batch, self.keep)
+        return Build(self, self.progress, self.batch, self.keep, self.workers)
 
     def run(self, *, compare: bool = False) -> SyncReport:
         """Restore triggers, fill, work off the queue; with `compare` also look at every row of the table.

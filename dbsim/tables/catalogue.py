@@ -94,9 +94,10 @@ cardinality_table = Table(
     Column("estimate", Double, nullable=False),
 )
 
-SUFFIXES = ("edges", "contents", "changes", "grouping", "groups")  # tables and view of stored groups
+GROUP_TABLES, GROUP_VIEWS = ("edges", "contents", "changes", "grouping", "results"), ("groups", "saved_groups")
+SUFFIXES = (*GROUP_TABLES, *GROUP_VIEWS)
 DERIVED = re.compile(  # dbsim_a_k0 belongs to index a
-    rf"_(queue|decisions|claims|pairs|buckets|signatures|fingerprint|pkey|k\d+|g\d+|{'|'.join(SUFFIXES)})$"
+    rf"_(queue|parts|decisions|claims|pairs|buckets|signatures|fingerprint|pkey|k\d+|g\d+|{'|'.join(SUFFIXES)})$"
 )
 FILLING, READY = "filling", "ready"
 RESERVED = {name.removeprefix("dbsim_") for name in metadata.tables} | {"version", "status"}
@@ -148,14 +149,15 @@ def unknown(connection: Connection, name: str) -> UnknownName:
     return UnknownName("index", name, names(connection))
 
 
-def generations(connection: Connection, name: str, *, lock: bool = False) -> list[IndexRecord]:
+def generations(connection: Connection, name: str, *, lock: bool = False, share: bool = False) -> list[IndexRecord]:
     """Every generation that has a table, the one that is searched first; none when the index is gone.
 
-    With `lock` others that also lock the index wait for this transaction. All is read by one statement: between two
-    a switch could hide a generation.
+    With `lock` others that also lock the index wait for this transaction, but for those who all `share` it. All is
+    read by one statement: between two a switch could hide a generation.
     """
     if lock:
-        connection.execute(select(index_table.c.name).where(index_table.c.name == name).with_for_update())
+        locked = select(index_table.c.name).where(index_table.c.name == name)
+        connection.execute(locked.with_for_update(read=share))
     beside = generation_table.alias("beside")
     rows = connection.execute(
         select(index_table, *(column.label(f"beside_{column.name}") for column in beside.c))
@@ -269,6 +271,21 @@ def set_schema(connection: Connection, found: list[IndexRecord], schema: str | N
         else:
             mine = (beside.c.index_name == record.name, beside.c.generation == record.generation)
             connection.execute(update(beside).where(*mine).values(options=text))
+
+
+def set_renamed(connection: Connection, records: list[IndexRecord]) -> None:
+    """All generations of an index whose table, schema, columns or key have other names or types now."""
+    beside = generation_table
+    for record in records:
+        options = record.options
+        if record.searched:
+            set_primary_key(connection, record.name, record.primary_key)
+            values = {"source_schema": options.schema, "source_table": options.table, "stamp": secrets.token_hex(16)}
+            own = update(index_table).where(index_table.c.name == record.name)
+            connection.execute(own.values(options=options.to_json(), **values))
+        else:
+            mine = (beside.c.index_name == record.name, beside.c.generation == record.generation)
+            connection.execute(update(beside).where(*mine).values(options=options.to_json()))
 
 
 def set_primary_key(connection: Connection, name: str, primary_key: tuple[tuple[str, str], ...]) -> None:

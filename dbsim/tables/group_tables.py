@@ -1,10 +1,12 @@
 """The tables of an index's stored pairs and groups, made when they are first asked for: IndexTables → GroupTables.
 
-dbsim_<index>_edges     near-duplicate pairs of contents, each content by its fingerprint
-dbsim_<index>_contents  the group of every content, one generation for each full regrouping
-dbsim_<index>_changes   contents that came or went since the pairs were last brought up to date
-dbsim_<index>_grouping  one row: how the pairs and groups were made, and how far a run has come
-dbsim_<index>_groups    a view for users: one row for every row of the source that belongs to a group
+dbsim_<index>_grouping      one row a pairing: how pairs were sought, and how far a run has come
+dbsim_<index>_edges         its near-duplicate pairs of contents, each content by its fingerprint
+dbsim_<index>_changes       contents that came or went since its pairs were last brought up to date
+dbsim_<index>_results       one row a result: its name, whose pairs it groups and how
+dbsim_<index>_contents      the group of every content, one generation for each full regrouping
+dbsim_<index>_groups        a view for users: one row for every row of the source in a group of the published result
+dbsim_<index>_saved_groups  the same of all results, with the result's name
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from sqlalchemy import (
     Integer,
     MetaData,
     SmallInteger,
+    String,
     Table,
     Text,
     column,
@@ -30,13 +33,16 @@ from sqlalchemy import (
     literal_column,
     select,
     table,
+    true,
 )
 from sqlalchemy.schema import CreateIndex, Index
 
 from dbsim.tables.index_tables import IndexTables, PlainType, free_name
 from dbsim.tables.key_conditions import among, key_columns
-from dbsim.tables.names import identifier, quote
+from dbsim.tables.names import identifier, literal, quote
 from dbsim.tables.source import Key
+
+PUBLISHED = "published"  # the result that dbsim_<index>_groups shows
 
 
 @dataclass(frozen=True)
@@ -47,11 +53,14 @@ class GroupTables:
 
     @cached_property
     def edges(self) -> Table:
+        """`score` is what decided: computed from the texts where `exact`, else the estimate."""
         return self._table(
             "edges",
+            Column("pairing", Integer, primary_key=True, autoincrement=False),
             Column("a", BigInteger, primary_key=True, autoincrement=False),
             Column("b", BigInteger, primary_key=True, autoincrement=False),
             Column("score", Double, nullable=False),
+            Column("exact", Boolean, nullable=False),
         )
 
     @cached_property
@@ -68,6 +77,7 @@ class GroupTables:
             Column("group_id", BigInteger, nullable=False),
             Column("score", Double, nullable=False),
             Column("diameter", Double, nullable=False),
+            Column("exact", Boolean, nullable=False),  # the score; see edges
             *keys,
         )
 
@@ -75,41 +85,71 @@ class GroupTables:
     def changes(self) -> Table:
         """`gained` is -1 for a content that lost a row and 1 for one that got one; its bucket keys come along."""
         keys = [Column(f"k{number}", BigInteger) for number in range(self.tables.record.options.keys)]
-        return self._table("changes", Column("gained", SmallInteger), Column("fingerprint", BigInteger), *keys)
+        return self._table(
+            "changes",
+            Column("pairing", Integer),
+            Column("gained", SmallInteger),
+            Column("fingerprint", BigInteger),
+            *keys,
+        )
 
     @cached_property
     def state(self) -> Table:
         return self._table(
             "grouping",
-            Column("id", Integer, primary_key=True, autoincrement=False),
-            Column("token", Text, nullable=False),  # whose run it is
+            Column("id", Integer, primary_key=True, autoincrement=False),  # of the pairing
+            Column("token", Text, nullable=False),  # whose run it is; '' when nobody's
+            Column("seen", BigInteger, nullable=False),  # when the run last gave a sign of life, in seconds
             Column("version", BigInteger, nullable=False),  # raised with every change of this row
-            Column("pairing", Text, nullable=False),  # JSON of how pairs are found; '' before the first run
+            Column("pairing", Text, nullable=False),  # JSON of how pairs are found
+            Column("bucket", BigInteger, nullable=False),  # the largest that is compared all with all; 0: not known yet
             Column("reached", BigInteger),  # pairs whose smaller fingerprint is up to here are stored
             Column("paired", Boolean, nullable=False),  # no run is under way: changes may be worked in
             Column("settled", Boolean, nullable=False),  # the changes made while pairs were sought are worked in
-            Column("generation", Integer, nullable=False),  # of the groups shown; 0 before there are any
-            Column("grouping", Text, nullable=False),  # JSON of how they were grouped
             Column("limited", Text, nullable=False),  # JSON of what was too large to compare all with all
+        )
+
+    @cached_property
+    def results(self) -> Table:
+        return self._table(
+            "results",
+            Column("name", String(200), primary_key=True),  # PUBLISHED is what the view of groups shows
+            Column("pairing", Integer, nullable=False),
+            Column("generation", Integer, nullable=False),  # of the groups; 0 before there are any
+            Column("grouping", Text, nullable=False),  # JSON of how they were grouped
+            Column("saved", Boolean, nullable=False),  # False: an exploration, which goes some time after it was asked
+            Column("asked", BigInteger, nullable=False),  # when, in seconds
         )
 
     @cached_property
     def representative(self) -> list[str]:
         """Names of the representative's key columns."""
-        taken = {"generation", "fingerprint", "group_id", "score", "diameter"}
+        taken = {"generation", "fingerprint", "group_id", "score", "diameter", "exact", "result"}
         taken |= {name.lower() for name in self.tables.key_names}
         return [free_name(taken, "representative", name) for name in self.tables.key_names]
 
     @cached_property
     def shown(self) -> list[str]:
-        """Names of the view's columns after the row's own key: group, score, diameter, then the representative."""
+        """Names of the view's columns after the row's own key: group, score, diameter, representative, exact."""
         taken = {name.lower() for name in self.tables.key_names}
-        return [*(free_name(taken, name) for name in ("group_id", "score", "diameter")), *self.representative]
+        values = [free_name(taken, name) for name in ("group_id", "score", "diameter", "exact")]
+        return [*values[:3], *self.representative, values[3]]
+
+    @cached_property
+    def result_name(self) -> str:
+        """The column of the second view that names the result."""
+        return free_name({name.lower() for name in self.tables.key_names}, "result")
 
     @cached_property
     def groups(self) -> Any:
-        """The view."""
+        """The view of the published result."""
         return table(self._name("groups"), *(column(name) for name in (*self.tables.key_names, *self.shown)))
+
+    @cached_property
+    def saved_groups(self) -> Any:
+        """The view of all results."""
+        names = (self.result_name, *self.tables.key_names, *self.shown)
+        return table(self._name("saved_groups"), *(column(name) for name in names))
 
     def _name(self, suffix: str) -> str:
         return identifier("dbsim", self.tables.record.name, suffix)
@@ -119,36 +159,42 @@ class GroupTables:
 
     @property
     def all(self) -> list[Table]:
-        return [self.edges, self.contents, self.changes, self.state]
+        return [self.edges, self.contents, self.changes, self.state, self.results]
 
     def indexes(self) -> list[CreateIndex]:
         found = [
-            Index(identifier(self.edges.name, "b"), self.edges.c.b),
+            Index(identifier(self.edges.name, "b"), self.edges.c.pairing, self.edges.c.b),
             Index(identifier(self.contents.name, "group"), self.contents.c.generation, self.contents.c.group_id),
         ]
         return [CreateIndex(index, if_not_exists=True) for index in found]
 
-    def view(self) -> str:
-        """The statement that makes the view; it reads dbsim's own tables only."""
-        names, shown = self.tables.names, self.shown
-        stored, contents, state = self.tables.signatures.name, self.contents.name, self.state.name
-        taken = [(column, name) for column, name in zip(("group_id", "score", "diameter"), shown, strict=False)]
-        taken += [(name, name) for name in self.representative]
-        columns = [f"s.{quote(name)} AS {quote(name)}" for name in self.tables.key_names]
-        columns += [f"c.{quote(column)} AS {quote(name)}" for column, name in taken]
+    def views(self) -> list[str]:
+        """The statements that make the views; they read dbsim's own tables only."""
+        published, made = f"r.name = {literal(PUBLISHED)}", "r.grouping <> ''"
+        named = [f"r.name AS {quote(self.result_name)}"]
+        return [self._view(self.groups.name, [], published), self._view(self.saved_groups.name, named, made)]
+
+    def _view(self, name: str, first: list[str], condition: str) -> str:
+        own = ["group_id", "score", "diameter", *self.representative, "exact"]
+        columns = first + [f"s.{quote(key)} AS {quote(key)}" for key in self.tables.key_names]
+        columns += [f"c.{quote(one)} AS {quote(shown)}" for one, shown in zip(own, self.shown, strict=True)]
         return (
-            f"CREATE VIEW {quote(self._name('groups'))} AS SELECT {', '.join(columns)} FROM {quote(state)} g "
-            f"JOIN {quote(contents)} c ON c.generation = g.generation "
-            f"JOIN {quote(stored)} s ON s.{quote(names.fingerprint)} = c.fingerprint"
+            f"CREATE VIEW {quote(name)} AS SELECT {', '.join(columns)} FROM {quote(self.results.name)} r "
+            f"JOIN {quote(self.contents.name)} c ON c.generation = r.generation "
+            f"JOIN {quote(self.tables.signatures.name)} s "
+            f"ON s.{quote(self.tables.names.fingerprint)} = c.fingerprint WHERE {condition}"
         )
 
 
 def note_changes(connection: Connection, tables: IndexTables, keys: Sequence[Key], gained: int) -> None:
-    """Write down the contents of these rows as they are stored now: `gained` is -1 before a change and 1 after it."""
+    """Write down the contents of these rows as they are stored now, for every pairing.
+
+    `gained` is -1 before a change and 1 after it.
+    """
     groups = GroupTables(tables)
     stored, names = tables.signatures, tables.names
     fingerprint = stored.c[names.fingerprint]
-    found = select(literal_column(str(gained)), fingerprint, *(stored.c[name] for name in names.keys)).where(
-        among(key_columns(stored, tables), keys), fingerprint.is_not(None)
-    )
+    values = (groups.state.c.id, literal_column(str(gained)), fingerprint, *(stored.c[name] for name in names.keys))
+    every = stored.join(groups.state, true())
+    found = select(*values).select_from(every).where(among(key_columns(stored, tables), keys), fingerprint.is_not(None))
     connection.execute(insert(groups.changes).from_select(list(groups.changes.c), found))

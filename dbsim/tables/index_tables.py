@@ -34,6 +34,11 @@ def signatures_name(index: str, generation: int) -> str:
     return identifier("dbsim", index) if generation == 1 else identifier("dbsim", index, f"g{generation}")
 
 
+def parts_name(index: str, generation: int) -> str:
+    """The table of a filling's key ranges; see dbsim/sync/filling/parts.py."""
+    return identifier(*(["dbsim", index] if generation == 1 else ["dbsim", index, f"g{generation}"]), "parts")
+
+
 def queue_name(index: str) -> str:
     return identifier("dbsim", index, "queue")
 

@@ -45,6 +45,17 @@ class Source:
                 )
 
 
+@dataclass(frozen=True)
+class Reference:
+    """A foreign key of another table, or of the same, that points to a table; `action` is what ON DELETE says."""
+
+    schema: str | None
+    table: str
+    columns: tuple[str, ...]
+    referred: tuple[str, ...]
+    action: str
+
+
 @dataclass
 class Texts:
     """A batch of rows: `columns[field][row]` for the signer, and why a row cannot be read."""

@@ -10,9 +10,8 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 
+from dbsim.dedupe.acting.keep import CHOICES
 from dbsim.dedupe.browse import BARS, SORTS, Filter, Summary
-from dbsim.dedupe.keep import CHOICES
-from dbsim.dedupe.resolve import Resolution
 from dbsim.errors import DbsimError, InvalidOption, UnknownKey
 from dbsim.index import Index
 from dbsim.report.table import COLUMNS, write_rows
@@ -96,7 +95,7 @@ def resolve(server: Server, request: Request) -> Response:
     index = server.chosen(request)
     _require_allowed(server)
     keep = request.query_params.get("keep", "first")
-    counted = index.resolve(keep=keep)
+    counted = index.delete_duplicates(keep=keep, dry_run=True)
     return server.page(request, "resolve.html", index=index, title="Delete duplicates", counted=counted, keep=keep)
 
 
@@ -105,8 +104,11 @@ def resolved(server: Server, request: Request, fields: dict[str, str]) -> Respon
     _require_allowed(server)
     if fields.get("sure") != "yes":
         return RedirectResponse(link("/resolve", index, keep=fields.get("keep")), 303)
-    expected = Resolution(_integer(fields.get("groups")), _integer(fields.get("removed")))
-    done = index.resolve(keep=fields.get("keep", "first"), delete=True, expected=expected, dry_run=False)
+    keep = fields.get("keep", "first")
+    expected = index.delete_duplicates(keep=keep, dry_run=True)
+    if (expected.groups, expected.removed) != (_integer(fields.get("groups")), _integer(fields.get("removed"))):
+        raise DbsimError("the groups have changed since they were counted: nothing was done, look again")
+    done = index.delete_duplicates(keep=keep, expected=expected)
     return server.page(request, "resolve.html", index=index, title="Delete duplicates", counted=done, keep="")
 
 

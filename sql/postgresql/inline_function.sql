@@ -26,7 +26,8 @@ BEGIN
         BEGIN
             IF TG_OP = 'TRUNCATE' THEN
                 IF dbsim_noted THEN
-                    INSERT INTO {noted} SELECT -1, {noted_values} FROM {signatures} AS s WHERE {has_features};
+                    INSERT INTO {noted}
+                    SELECT g.id, -1, {noted_values} FROM {signatures} AS s CROSS JOIN {pairings} AS g WHERE {has_features};
                 END IF;
                 DELETE FROM {signatures};
                 DELETE FROM {quarantine} WHERE index_name = {index_literal};
@@ -46,7 +47,8 @@ BEGIN
                 -- the table is read again: a trigger of the application may have changed the rows in the meantime
                 IF dbsim_noted THEN
                     INSERT INTO {noted}
-                    SELECT -1, {noted_values} FROM {signatures} AS s JOIN {changed} ON {s_is_k} WHERE {has_features};
+                    SELECT g.id, -1, {noted_values} FROM {signatures} AS s JOIN {changed} ON {s_is_k}
+                    CROSS JOIN {pairings} AS g WHERE {has_features};
                 END IF;
                 DELETE FROM {signatures} AS s USING {changed} WHERE {s_is_k};
                 FOR dbsim_row IN
@@ -63,7 +65,8 @@ BEGIN
                 END LOOP;
                 IF dbsim_noted THEN
                     INSERT INTO {noted}
-                    SELECT 1, {noted_values} FROM {signatures} AS s JOIN {changed} ON {s_is_k} WHERE {has_features};
+                    SELECT g.id, 1, {noted_values} FROM {signatures} AS s JOIN {changed} ON {s_is_k}
+                    CROSS JOIN {pairings} AS g WHERE {has_features};
                 END IF;
                 dbsim_signed := true;
             END IF;

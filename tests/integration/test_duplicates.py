@@ -12,7 +12,7 @@ from sqlalchemy import inspect, text
 import dbsim
 from dbsim.dedupe.kernels.buckets import Limits
 from dbsim.dedupe.kernels.clustering import METHODS
-from dbsim.errors import DbsimError, IndexBehind, InvalidOption, NoPrimaryKey, UnknownName
+from dbsim.errors import InvalidOption
 from dbsim.hashing.bloom import jaccard
 from dbsim.tables.names import quote
 from tests.articles import edited, fill, forget_pairs, generated, stored_groups, stored_pairs
@@ -39,12 +39,16 @@ def test_groups_and_the_view(database: dbsim.Database) -> None:
     first, second = found
     assert (first.representative, [hit.key for hit in first.members]) == (0, [0, 1, 2, 3])
     assert [hit.score for hit in first.members][::3] == [1.0, 1.0]
-    scores = {hit.key: hit.score for hit in index.similar(0)}
-    assert {hit.key: hit.score for hit in first.members[1:]} == scores
+    scores = {hit.key: hit.score for hit in index.similar(0, verify=True)}
+    assert {hit.key: hit.score for hit in first.members[1:]} == pytest.approx(scores)
     filters = index.options.signer(SECRET).sign([FAMILY]).filters[0]
     common = int(np.bitwise_count(filters.bits[1] & filters.bits[2]).sum())
     one, two = filters.counts[1:3].tolist()
-    assert first.diameter == 1 - jaccard(one, two, common, index.options.fields[0].bits)
+    (between,) = [pair.score for pair in index.pairs(copies="first") if (pair.a, pair.b) == (1, 2)] or [
+        jaccard(one, two, common, index.options.fields[0].bits)
+    ]
+    assert first.diameter == 1 - between
+    assert first.smallest == pytest.approx(between)
     assert (second.representative, [hit.key for hit in second.members], second.diameter) == (4, [4, 6], 0.0)
     rows = stored_groups(database)
     assert [row[0] for row in rows] == [0, 1, 2, 3, 4, 6]
@@ -54,6 +58,7 @@ def test_groups_and_the_view(database: dbsim.Database) -> None:
         "group": str(second.id),
         "representative": 4,
         "diameter": 0.0,
+        "smallest": 1.0,
         "members": [{"key": 4, "score": 1.0}, {"key": 6, "score": 1.0}],
     }
 
@@ -162,21 +167,56 @@ def test_another_threshold_or_method_regroups(database: dbsim.Database) -> None:
     assert keys(index) == [[0, 1, 2, 3]]
     assert keys(index, threshold=0.95) == [[0, 3]]
     assert keys(index, by="components") == [[0, 1, 2, 3]]
+    assert keys(index, by="complete", threshold=0.75) == [[0, 2, 3]]
 
 
-def test_groups_follow_their_pairs(database: dbsim.Database) -> None:
-    """Pairs sought in another way are those of the groups from then on, for later changes too."""
-    index = fill(database, generated(100))
-    index.duplicates(by="components", threshold=0.6)
+def test_explorations_leave_the_published_groups_alone(database: dbsim.Database) -> None:
+    index = fill(database, generated(100), threshold=0.6)
+    published = index.duplicates(by="components", threshold=0.6)
+    assert (published.result, published.published, published.warnings) == ("published", True, ())
     before = stored_groups(database)
+    explored = index.duplicates(threshold=0.9)
+    assert not explored.published
+    assert "still shows the published ones (components, 0.6)" in explored.warnings[0]
     index.pairs(verify=True)
-    after = stored_groups(database)
-    assert after != before
-    index.duplicates(by="components", threshold=0.6, verify=True)
-    assert stored_groups(database) == after
-    forget_pairs(database)
-    index.duplicates(by="components", threshold=0.6, verify=True)
-    assert stored_groups(database) == after
+    named = index.duplicates(by="tight", threshold=0.6, save="mine")
+    assert named.result == "mine"
+    assert stored_groups(database) == before
+    assert {row[0] for row in query(database, "SELECT DISTINCT result FROM dbsim_articles_saved_groups")} == {
+        "published",
+        "mine",
+        "tight, 0.9",
+    }
+    run(database, "UPDATE articles SET body = body || ' more' WHERE id < 20")
+    index.sync()  # all results are kept up to date
+    for name, by, threshold in (("mine", "tight", 0.6), ("tight, 0.9", "tight", 0.9), ("published", "components", 0.6)):
+        kept = saved_groups(database, name)
+        forget_pairs(database)
+        index.duplicates(by=by, threshold=threshold, save=name if name == "mine" else None)
+        assert saved_groups(database, name) == kept != []
+    index.duplicates(threshold=0.9, publish=True)
+    assert stored_groups(database) == saved_groups(database, "tight, 0.9")
+    assert [result["name"] for result in index.results()] == ["mine", "published", "tight, 0.9"]
+    with pytest.raises(InvalidOption, match="cannot name a result"):
+        index.duplicates(save="published")
+
+
+def saved_groups(database: dbsim.Database, name: str) -> list[tuple[Any, ...]]:
+    rows = query(database, f"SELECT * FROM dbsim_articles_saved_groups WHERE result = '{name}'")
+    return sorted(tuple(row)[1:] for row in rows)
+
+
+def test_explorations_go_after_an_hour(database: dbsim.Database) -> None:
+    index = fill(database, generated(60))
+    index.duplicates()
+    index.duplicates(threshold=0.9)
+    index.pairs(threshold=0.8)
+    run(database, "UPDATE dbsim_articles_results SET asked = asked - 4000")
+    run(database, "UPDATE dbsim_articles_grouping SET seen = seen - 4000")
+    index.sync()
+    assert [result["name"] for result in index.results()] == ["published"]
+    assert query(database, "SELECT count(*) FROM dbsim_articles_grouping") == [(1,)]
+    assert query(database, "SELECT count(DISTINCT pairing) FROM dbsim_articles_edges") == [(1,)]
 
 
 def test_many_changes_start_a_full_run(database: dbsim.Database, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -206,97 +246,6 @@ def test_status_counts_groups(database: dbsim.Database) -> None:
     assert index.status().groups == 1
 
 
-# ── what to keep ──
-@pytest.mark.parametrize(
-    ("keep", "kept"),
-    [
-        ("first", [0, 4]),
-        ("last", [3, 6]),
-        ("longest", [2, 4]),
-        ("id = 1", [1, 4]),
-        ("-id", [0, 4]),
-        ("CASE WHEN id = 2 THEN 1 END", [2, 4]),
-        ("body LIKE '%red%'", [1, 4]),
-    ],
-)
-def test_keep(database: dbsim.Database, keep: str, kept: list[int]) -> None:
-    texts = [*FAMILY, OTHER, "", OTHER]
-    texts[2] += " and longer"
-    index = fill(database, texts)
-    index.duplicates()
-    counted = index.resolve(keep=keep)
-    assert (counted.groups, counted.removed, counted.done) == (2, 4, False)
-    assert len(query(database, "SELECT id FROM articles")) == 7
-    done = index.resolve(keep=keep, delete=True, expected=counted, dry_run=False)
-    assert (done.groups, done.removed, done.done) == (2, 4, True)
-    assert [row[0] for row in query(database, "SELECT id FROM articles ORDER BY id")] == sorted([*kept, 5])
-    index.sync()
-    assert keys(index) == []
-
-
-@pytest.mark.parametrize(("type_", "goes"), [("BOOLEAN", True), ("INTEGER", 0), ("TEXT", "0")])
-def test_mark(database: dbsim.Database, type_: str, goes: Any) -> None:
-    index = fill(database, [*FAMILY, OTHER])
-    run(database, f"ALTER TABLE articles ADD COLUMN seen {type_}")
-    index.duplicates()
-    index.resolve(mark="seen", dry_run=False)
-    seen = [row[0] for row in query(database, "SELECT seen FROM articles ORDER BY id")]
-    assert seen[1:] == [goes, goes, goes, None]
-    assert not seen[0]
-
-
-def test_refusals(database: dbsim.Database) -> None:
-    index = fill(database, [*FAMILY, OTHER])
-    index.duplicates()
-    with pytest.raises(InvalidOption, match="either delete=True or mark"):
-        index.resolve(dry_run=False)
-    with pytest.raises(InvalidOption, match="rows are kept by first, last, longest or a SQL expression"):
-        index.resolve(keep="longst(")
-    with pytest.raises(UnknownName, match="did you mean 'body'"):
-        index.resolve(mark="bodi", dry_run=False)
-    with pytest.raises(InvalidOption, match="part of the key or of the indexed text"):
-        index.resolve(mark="body", dry_run=False)
-    run(database, "UPDATE articles SET body = :body WHERE id = 1", body=OTHER)
-    with pytest.raises(IndexBehind, match="1 changes of the table are not in the index yet"):
-        index.resolve(delete=True, dry_run=False)
-    counted = index.resolve()
-    index.sync()
-    with pytest.raises(IndexBehind, match="changed since they were counted"):
-        index.resolve(delete=True, expected=counted, dry_run=False)
-    assert len(query(database, "SELECT * FROM articles")) == 5
-    run(database, "UPDATE articles SET body = :body WHERE id = 1", body="now alone in the world")
-    assert index.resolve(delete=True, even_if_behind=True, dry_run=False).done
-
-
-def test_delete_is_refused_on_what_became_a_view_or_lost_its_key(database: dbsim.Database) -> None:
-    index = fill(database, [*FAMILY, OTHER])
-    index.duplicates()
-    run(database, "ALTER TABLE articles RENAME TO moved")
-    run(database, "CREATE VIEW articles AS SELECT * FROM moved")
-    with pytest.raises(DbsimError, match="is a view"):
-        index.resolve(delete=True, even_if_behind=True, dry_run=False)
-    run(database, "DROP VIEW articles")
-    run(database, "CREATE TABLE articles AS SELECT * FROM moved")
-    with pytest.raises(NoPrimaryKey):
-        index.resolve(delete=True, even_if_behind=True, dry_run=False)
-    run(database, "DROP TABLE articles")
-    with pytest.raises(UnknownName, match="no table 'articles'"):
-        index.resolve(delete=True, even_if_behind=True, dry_run=False)
-
-
-def test_without_triggers_an_index_may_be_behind(database: dbsim.Database) -> None:
-    run(database, "CREATE TABLE articles (id INTEGER PRIMARY KEY, body TEXT)")
-    run(database, "INSERT INTO articles VALUES (1, :body), (2, :body)", body=BASE)
-    index = database.create_index("articles", table="articles", columns=["body"], triggers=False, secret=SECRET)
-    index.sync()
-    assert keys(index) == [[1, 2]]
-    with pytest.raises(IndexBehind, match="without triggers"):
-        index.resolve(delete=True, dry_run=False)
-    run(database, "INSERT INTO articles VALUES (3, :body)", body=BASE)
-    index.sync()
-    assert keys(index) == [[1, 2, 3]]
-
-
 @pytest.mark.parametrize("name", ['we"ird %s: né', "x" * 60, "SELECT", "a(b)?"])
 def test_hostile_names(database: dbsim.Database, name: str) -> None:
     """Of the index, the key and the columns, among them names that dbsim uses itself."""
@@ -311,15 +260,16 @@ def test_hostile_names(database: dbsim.Database, name: str) -> None:
             ),
         ):
             connection.exec_driver_sql(statement, execution_options={"no_parameters": True})
-    index = database.create_index(name, table=name, columns=["bo%dy"], secret=SECRET)
+    index = database.create_index(name, table=name, columns=["bo%dy"], secret=SECRET, threshold=0.55)
     index.sync()
     assert [group.representative for group in index.duplicates(verify=True)] == [{name: 0, "group_id": 1}]
-    assert len(list(index.pairs(verify=True))) == 3
-    counted = index.resolve(keep="\"bo%dy\" LIKE '%brown%'")
-    assert index.resolve(mark="dup %s", expected=counted, dry_run=False).removed == 3
+    assert len(list(index.pairs(verify=True, copies="first"))) == 4
+    keep = "\"bo%dy\" LIKE '%brown%'"
+    counted = index.mark_duplicates("dup %s", keep=keep, dry_run=True)
+    assert index.mark_duplicates("dup %s", keep=keep, expected=counted).removed == 3
     index.sync()
-    assert len(index.duplicates(by="components")) == 1
-    assert index.resolve(keep='"bo%dy"', delete=True, dry_run=False).removed == 3
+    assert len(index.duplicates(by="components", publish=True)) == 1
+    assert index.delete_duplicates(keep='"bo%dy"').removed == 3
     index.sync()
     assert len(index.duplicates()) == 0
     database.drop_index(name)

@@ -17,9 +17,8 @@ from sqlalchemy import text
 
 import dbsim
 from dbsim.cli import main
-from dbsim.report.differences import ADDED, MISSING, SAME, differences, shorten
 from tests.articles import fill
-from tests.integration.test_duplicates import BASE, FAMILY, OTHER
+from tests.integration.test_duplicates import FAMILY, OTHER
 
 TEXTS = [*FAMILY, OTHER, "<b>not a tag</b> & more words here to read", "<b>not a tag</b> & more words here to read!"]
 
@@ -29,7 +28,7 @@ def target(url: str, tmp_path: Path) -> str:
     """A database with a filled index, as the command line takes it."""
     database = dbsim.open(url, create=True)
     database.upgrade()
-    fill(database, TEXTS)
+    fill(database, TEXTS, threshold=0.55)
     with database.engine.begin() as connection:
         connection.execute(text("ALTER TABLE articles ADD COLUMN duplicate_of INTEGER"))
     database.close()
@@ -75,9 +74,10 @@ def rows(target: str, column: str = "id") -> list[object]:
 def test_pairs(target: str) -> None:
     lines = run("pairs", target, "articles").stdout.splitlines()
     assert lines[:2] == ["0\t3\t1.000000", "5\t6\t1.000000"]
-    assert len(lines) == 4
+    assert len(lines) == 7  # both copies of a text with each of the near ones
+    assert len(run("pairs", target, "articles", "--copies", "first").stdout.splitlines()) == 5
     found = json.loads(run("pairs", target, "articles", "--json", "--verify", "--threshold", "0.9").stdout)
-    assert found == [{"a": 0, "b": 3, "score": 1.0}, {"a": 5, "b": 6, "score": 1.0}]
+    assert found == [{"a": a, "b": b, "score": 1.0, "exact": True} for a, b in ((0, 3), (5, 6))]
 
 
 def test_report(target: str, tmp_path: Path) -> None:
@@ -126,7 +126,17 @@ def test_mark_and_refusals(target: str) -> None:
     result = run("duplicates", target, "articles", "--mark", "duplicate_of", "--yes")
     assert "4 rows of articles marked in duplicate_of" in result.stderr
     assert rows(target, "duplicate_of") == [None, 0, 0, 0, None, None, 5]
-    behind = run("duplicates", target, "articles", "--delete", "--yes")  # the marking itself is not synced yet
+    other = run(
+        "duplicates", target, "articles", "--mark", "duplicate_of", "--keep", "last", "--yes", "--even-if-behind"
+    )
+    assert other.returncode == 2
+    assert "holds other values in 4 rows of these groups" in other.stderr
+    assert "--overwrite" in other.stderr
+    database = dbsim.open(target)
+    with database.engine.begin() as connection:
+        connection.execute(text("UPDATE articles SET body = body || ' ' WHERE id = 4"))
+    database.close()
+    behind = run("duplicates", target, "articles", "--delete", "--yes")
     assert behind.returncode == 2
     assert "changes of the table are not in the index yet" in behind.stderr
     assert "--even-if-behind" in behind.stderr
@@ -135,6 +145,8 @@ def test_mark_and_refusals(target: str) -> None:
         (("--mark", "a", "--delete"), "give --delete or --mark, not both"),
         (("--keep", "nonsense("), "rows are kept by first, last, longest or a SQL expression"),
         (("--by", "magic"), "'magic' is not one of"),
+        (("--by", "tight", "--delete"), "--delete needs groups whose rows are all alike"),
+        (("--no-verify", "--delete"), "act on exact scores"),
     ):
         refused = run("duplicates", target, "articles", "--even-if-behind", *arguments)
         assert refused.returncode == 2
@@ -145,6 +157,33 @@ def test_mark_and_refusals(target: str) -> None:
     assert rows(target) == [0, 4, 5]
 
 
+def test_what_other_tables_lose_is_said_before_it_happens(target: str) -> None:
+    database = dbsim.open(target)
+    with database.engine.begin() as connection:
+        connection.execute(
+            text("CREATE TABLE notes (id INTEGER PRIMARY KEY, article INTEGER REFERENCES articles ON DELETE CASCADE)")
+        )
+        connection.execute(text("INSERT INTO notes VALUES (1, 1), (2, 0), (3, 6)"))
+    database.close()
+    asked = run("duplicates", target, "articles", "--delete")
+    assert "4 rows would be deleted from articles; 2 rows of notes go with them; add --yes" in asked.stderr
+    assert len(rows(target)) == 7
+    done = run("duplicates", target, "articles", "--delete", "--yes")
+    assert "4 rows deleted from articles; 2 rows of notes go with them; next: dbsim sync" in done.stderr
+    assert len(rows(target)) == 3
+
+
+def test_an_exploration_is_not_published(target: str) -> None:
+    run("duplicates", target, "articles")
+    explored = run("duplicates", target, "articles", "--threshold", "0.95")
+    assert "1 groups" not in explored.stderr
+    assert "still shows the published ones (tight, 0.55)" in explored.stderr
+    assert "2 of near-duplicates" in run("status", target).stdout
+    saved = run("duplicates", target, "articles", "--by", "components", "--save", "chains")
+    assert "the result 'chains', kept under this name" in saved.stderr
+    assert run("duplicates", target, "articles", "--threshold", "0.95", "--publish").stderr == ""
+
+
 def test_limit(target: str) -> None:
     assert "1 more groups" in run("duplicates", target, "articles", "--limit", "1").stdout
 
@@ -152,19 +191,6 @@ def test_limit(target: str) -> None:
 def test_status_shows_groups(target: str) -> None:
     run("duplicates", target, "articles")
     assert "2 of near-duplicates" in run("status", target).stdout
-
-
-def test_differences() -> None:
-    assert list(differences("a b c", "a x c d")) == [
-        (SAME, ["a"]),
-        (MISSING, ["b"]),
-        (ADDED, ["x"]),
-        (SAME, ["c"]),
-        (ADDED, ["d"]),
-    ]
-    assert list(differences(BASE, BASE)) == [(SAME, BASE.split())]
-    assert shorten(list("abcdefg"), 2) == ["a", "b", "…", "f", "g"]
-    assert shorten(list("abcde"), 2) == list("abcde")
 
 
 def test_a_report_never_replaces_another_file(target: str, tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ def many_articles(database: dbsim.Database) -> dbsim.Index:
     with database.engine.begin() as connection:
         rows = [{"id": number, "body": " ".join(one), "tenant": number % 100} for number, one in enumerate(words)]
         connection.execute(insert(host), rows)
-    index = database.create_index("articles", table="articles", columns="body", secret=SECRET)
+    index = database.create_index("articles", table="articles", columns="body", secret=SECRET, rows=6, keys=24)
     assert index.sync().filled == ROWS
     return index
 

@@ -20,7 +20,7 @@ ROWS = 300
 @pytest.fixture
 def index(database: dbsim.Database) -> dbsim.Index:
     people(database.engine, ROWS)
-    made = database.create_index("people", table="people", records=True, secret=SECRET)
+    made = database.create_records("people", table="people", secret=SECRET)
     made.sync()
     return made
 
@@ -70,6 +70,19 @@ def test_the_view_of_pairs_has_the_same_scores(index: dbsim.Index, database: dbs
     }
     assert shown == found_pairs(index)
     assert all(score >= 0.5 for score in shown.values())
+
+
+def test_pairs_and_groups_of_the_whole_table_have_the_same_scores(index: dbsim.Index) -> None:
+    found = found_pairs(index)
+    listed = {(min(pair.a, pair.b), max(pair.a, pair.b)): pair.score for pair in index.pairs()}
+    copies = {pair for pair, score in listed.items() if score == 1.0}  # equal in every field: listed once a content
+    assert listed.keys() <= found.keys()
+    assert all(listed[pair] == found[pair] for pair in listed.keys() - copies)
+    copied = {key for pair in copies for key in pair}
+    assert all(found[pair] > 0.99 and copied & {*pair} for pair in copies | (found.keys() - listed.keys()))
+    for group in index.duplicates():
+        assert all(hit.score >= 0.5 for hit in group.members)
+        assert len(group.members) <= 8  # never a household, a street, a city
 
 
 def test_incremental_is_from_scratch(index: dbsim.Index, database: dbsim.Database) -> None:

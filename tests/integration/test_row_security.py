@@ -230,3 +230,46 @@ def test_grants_survive_a_repair(database: dbsim.Database, role: str) -> None:
     assert index.sync().views_restored
     with as_role(database, role) as connection:
         assert connection.execute("SELECT count(*) FROM dbsim_articles_similar(0)").fetchone() == (1,)
+
+
+def test_plans_tell_nothing_of_hidden_rows(database: dbsim.Database, role: str) -> None:
+    """EXPLAIN ANALYZE counts the rows that a filter removes: the same for a hidden text and for one nobody wrote."""
+    secured(database, role, {1, 2})
+    with connected(database) as connection:
+        hidden = connection.execute(
+            "SELECT body FROM articles JOIN dbsim_articles USING (id) "
+            "WHERE k0 NOT IN (SELECT k0 FROM dbsim_articles WHERE id IN (1, 2)) ORDER BY id LIMIT 1"
+        ).fetchone()
+    assert hidden is not None
+    with as_role(database, role) as connection:
+        plans = []
+        for asked in (hidden[0], "a text that is nowhere in the table at all"):
+            keys = connection.execute("SELECT k0 FROM dbsim_articles_sign(%s)", (asked,)).fetchone()
+            assert keys is not None
+            for view, condition in (
+                ("dbsim_articles_signatures", f"k0 = {keys[0]}"),
+                ("dbsim_articles_buckets", f"bucket = {keys[0]}"),
+                ("dbsim_articles_pairs", "a = 3"),
+            ):
+                plan = connection.execute(
+                    f"EXPLAIN (ANALYZE, COSTS off, TIMING off, SUMMARY off, BUFFERS off) "
+                    f"SELECT * FROM {view} WHERE {condition}"
+                )
+                plans.append("\n".join(row[0] for row in plan).replace(str(keys[0]), "KEY"))
+    assert plans[:3] == plans[3:]
+
+
+def test_a_hidden_column_gives_no_score(database: dbsim.Database, role: str) -> None:
+    secured(database, role, set(range(42)))
+    with connected(database) as connection:
+        connection.execute("ALTER TABLE articles DISABLE ROW LEVEL SECURITY")
+        connection.execute(f"REVOKE SELECT ON articles FROM {role}")
+        connection.execute(f"GRANT SELECT (id) ON articles TO {role}")
+    with as_role(database, role) as connection:
+        for question in (
+            "dbsim_articles_pairs",
+            "dbsim_articles_signatures",
+            "dbsim_articles_search('some text here')",
+        ):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                connection.execute(f"SELECT * FROM {question}")

@@ -39,7 +39,8 @@ def test_the_life_of_an_index_in_numbers(database: dbsim.Database) -> None:
         None,
     )
     assert status.problems == ()
-    assert 0.05 < status.fill["body"] < 0.2  # 28 shingles in 256 bits
+    assert 0.02 < status.fill["body"] < 0.05  # 28 shingles in 1,024 bits
+    assert status.saturated == {"body": 0.0}
     execute(database.engine, "DELETE FROM articles WHERE id < 5")
     status = index.status()
     assert (status.rows, status.indexed, status.queued) == (6, 10, 4)
@@ -50,7 +51,11 @@ def test_a_saturated_filter_is_named(database: dbsim.Database) -> None:
     index = database.create_index("articles", table="articles", columns="body", bits=64, **QUICK)
     index.sync()
     (problem,) = index.status().problems
-    assert problem == "the filters of 'body' are 99% full, scores are coarse: `dbsim alter` it to more bits"
+    assert problem == (
+        "100% of the rows are too long for the filters of 'body' and are compared by their texts: "
+        "`dbsim alter` it to more bits"
+    )
+    assert index.status().saturated == {"body": 1.0}
 
 
 def test_status_in_the_shell(database: dbsim.Database, shell: Command) -> None:

@@ -16,7 +16,7 @@ import dbsim
 from dbsim.dedupe import store_groups as grouping
 from dbsim.dedupe import store_pairs as pairing
 from dbsim.dedupe.kernels import pairs
-from dbsim.errors import DbsimError
+from dbsim.tables import group_state
 from tests.articles import edited, fill, forget_pairs, generated, stored_groups, stored_pairs
 from tests.reliability import processes  # noqa: F401 (says what the fork server loads)
 
@@ -183,16 +183,101 @@ def test_workers_and_runs_at_once(database: dbsim.Database, url: str) -> None:
     assert full_run(database) == result
 
 
-def test_a_second_run_takes_over(database: dbsim.Database, url: str) -> None:
+def test_a_second_run_takes_over_one_that_gives_no_sign(
+    database: dbsim.Database, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And the first, when it goes on, uses what the second made: both succeed."""
+    monkeypatch.setattr(group_state, "STALLED", 0)
     index = fill(database, generated(100))
     other = dbsim.open(url)
+    taken = []
 
     def again(stage: str, done: int, total: int) -> None:
-        if stage == "comparing" and done < total:
-            other.index("articles").duplicates()
+        if stage == "comparing" and done < total and not taken:
+            taken.append(other.index("articles").duplicates())
 
-    with pytest.raises(DbsimError, match="another run has taken over"):
-        index.duplicates(progress=again)
+    found = index.duplicates(progress=again)
+    assert [group.id for group in found] == [group.id for group in taken[0]]
     result = (stored_groups(database), stored_pairs(database))
     assert full_run(database) == result
     other.close()
+
+
+def test_runs_at_once_all_succeed(database: dbsim.Database, url: str) -> None:
+    """With the same and with other options; none replaces what another has made."""
+    fill(database, generated(120)).duplicates()
+    published = stored_groups(database)
+    forget_pairs(database)
+    options: list[dict[str, Any]] = [{}, {}, {"threshold": 0.9}, {"by": "components"}, {"verify": True}]
+    found: dict[int, int] = {}
+    failures: list[BaseException] = []
+
+    def work(number: int) -> None:
+        own = dbsim.open(url)
+        try:
+            found[number] = len(own.index("articles").duplicates(**options[number]))
+        except BaseException as error:  # noqa: BLE001 (shown by the test)
+            failures.append(error)
+        finally:
+            own.close()
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(len(options))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+    assert stored_groups(database) == published
+    for number, chosen in enumerate(options):
+        assert len(database.index("articles").duplicates(**chosen)) == found[number]
+
+
+@pytest.mark.parametrize("stage", ["comparing", "grouping", "storing groups"])
+def test_nothing_of_a_deleted_row_stays_after_a_run_was_stopped(database: dbsim.Database, stage: str) -> None:
+    """Neither its fingerprint nor its keys, once it is synced; and the run can be repeated."""
+    texts = generated(80)
+    index = fill(database, texts)
+    index.duplicates()
+    forget_pairs(database)
+
+    def stop(now: str, done: int, total: int) -> None:
+        if now == stage and (stage == "grouping" or done >= total // 2):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        index.duplicates(progress=stop)
+    with database.engine.begin() as connection:
+        gone = connection.execute(text("SELECT * FROM dbsim_articles WHERE id < 40")).all()
+        left = set(connection.execute(text("SELECT fingerprint FROM dbsim_articles WHERE id >= 40")).scalars())
+        connection.execute(text("DELETE FROM articles WHERE id < 40"))
+    (problem,) = index.status().problems
+    assert "was stopped" in problem
+    index.sync()
+    traces = {row.fingerprint for row in gone} - left - {None}
+    with database.engine.connect() as connection:
+        for table in ("edges", "contents", "changes"):
+            rows = connection.execute(text(f"SELECT * FROM dbsim_articles_{table}")).all()
+            assert not traces & {value for row in rows for value in row}
+    index.duplicates()
+    result = (stored_groups(database), stored_pairs(database))
+    assert full_run(database) == result
+    assert index.status().problems == ()
+
+
+def test_a_change_of_generation_keeps_what_is_wanted(database: dbsim.Database) -> None:
+    """Killed right after the switch: the next sync makes the groups again, whoever runs it."""
+    index = fill(database, generated(80))
+    index.duplicates(by="components")
+    index.duplicates(threshold=0.9, save="strict")
+    index.alter(keys=12, rows=3)
+    index._worker().run()  # the worker alone, without what `sync` does afterwards
+    assert stored_groups(database) == []
+    assert "groups are to be made again" in " ".join(index.status().problems)
+    database.index("articles").sync()
+    result = (stored_groups(database), stored_pairs(database))
+    assert [one["name"] for one in index.results()] == ["published", "strict"]
+    assert result[0] != []
+    forget_pairs(database)
+    index.duplicates(by="components")
+    index.duplicates(threshold=0.9, save="strict")
+    assert (stored_groups(database), stored_pairs(database)) == result

@@ -14,11 +14,8 @@ from numpy.typing import NDArray
 
 from dbsim.hashing.bloom import (
     ESTIMATORS,
-    LARGEST,
-    SMALLEST,
     Filters,
     cardinality,
-    choose_size,
     count_range,
     filters,
     jaccard,
@@ -231,36 +228,3 @@ def test_count_range_excludes_what_cannot_reach_the_threshold(size: int, data: s
 def test_count_range_without_threshold_is_everything_but_empty() -> None:
     assert count_range(10, 1024, 0.0) == (1, 1024)
     assert count_range(1024, 1024, 1.0) == (1024, 1024)
-
-
-# Size
-
-
-@pytest.mark.parametrize(
-    ("features", "expected"),
-    [
-        ([], (1024, 1)),
-        ([0], (256, 1)),
-        ([128], (256, 1)),
-        ([129], (512, 1)),
-        ([250] * 100, (512, 1)),
-        ([2048], (4096, 1)),
-        ([4096], (4096, 1)),
-        ([4097], (4096, 2)),
-        ([100_000], (4096, 32)),
-        ([100] * 99 + [50_000], (256, 1)),  # a few long texts do not decide
-    ],
-)
-def test_choose_size(features: list[int], expected: tuple[int, int]) -> None:
-    assert choose_size(np.array(features, np.int64)) == expected
-
-
-@given(st.lists(st.integers(0, 10**7), min_size=1))
-def test_choose_size_gives_two_bits_a_feature_or_samples(features: list[int]) -> None:
-    size, sample = choose_size(np.array(features, np.int64))
-    usual = float(np.quantile(features, 0.95))
-    assert size in (SMALLEST, 512, 1024, 2048, LARGEST)
-    assert sample & (sample - 1) == 0
-    assert size >= 2 * usual or size == LARGEST
-    assert usual <= size * sample
-    assert sample == 1 or usual > size * sample / 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dbsim.evaluate.tune import NEAR, collisions
+from dbsim.hashing.choosing.trial import NEAR, collisions
 from dbsim.hashing.families.forest import Forest
 from dbsim.hashing.keys import WORD, Plan
 from tests.unit.family_helpers import agreement, documents, pairs

@@ -70,6 +70,37 @@ def test_average_link_by_hand() -> None:
     assert labels(3, edges, "average", 0.39) == [0, 0, 0]
 
 
+def test_complete_groups_by_hand() -> None:
+    # 2 is similar to 1 but not to 0: it stays out, and so does 3, which 2 would have taken with it
+    edges = [(0, 1, 0.9), (1, 2, 0.8), (2, 3, 0.7), (1, 3, 0.6)]
+    assert labels(4, edges, "complete") == [0, 0, 2, 2]
+    assert labels(4, [*edges, (0, 2, 0.5), (0, 3, 0.5)], "complete") == [0, 0, 0, 0]
+    assert labels(4, [*edges, (0, 2, 0.5), (0, 3, 0.5)], "complete", 0.55) == [0, 0, 2, 2]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_complete_link_equals_scipy(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    size = int(rng.integers(3, 25))
+    similarity = rng.uniform(0.01, 1, size * (size - 1) // 2)
+    tree = linkage(1 - similarity, "complete")
+    a, b = np.triu_indices(size, 1)
+    for threshold in (0.3, 0.5, 0.8):
+        found = group(Graph(size, a, b, similarity), "complete", threshold)
+        expected = fcluster(tree, 1 - threshold, "distance")
+        assert (np.equal.outer(found, found) == np.equal.outer(expected, expected)).all()
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11), st.floats(0.1, 1)), max_size=50))
+def test_every_two_members_of_a_complete_group_have_an_edge(found: list[Edge]) -> None:
+    edges = {(min(a, b), max(a, b)): weight for a, b, weight in found if a != b}
+    result = labels(12, [(a, b, weight) for (a, b), weight in edges.items()], "complete", 0.4)
+    for a in range(12):
+        for b in range(a + 1, 12):
+            assert result[a] != result[b] or edges.get((a, b), 0) >= 0.4
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_average_link_equals_scipy(seed: int) -> None:
     rng = np.random.default_rng(seed)

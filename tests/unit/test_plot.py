@@ -7,7 +7,8 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from dbsim.evaluate.tune import Tuning, edit
+from dbsim.evaluate.tune import Tuning
+from dbsim.hashing.choosing.trial import edit
 from dbsim.hashing.families.registry import family_of
 from dbsim.report import tuning as tuning_report
 from dbsim.report.plot import Series, svg, terminal

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dbsim.dedupe.kernels.clustering import Graph, Known, Scorer, diameters, group
+from dbsim.dedupe.kernels.constraints import Constraints, constrain
+from dbsim.dedupe.kernels.decide import Decision
 
 Numbers = NDArray[np.int64]
 
@@ -22,32 +24,62 @@ class Assignment:
     group_ids: Numbers
     scores: NDArray[np.float64]
     diameters: NDArray[np.float64]
+    exact: NDArray[np.bool_]  # the scores
 
     def rows(self, generation: int, keys: dict[int, tuple[Any, ...]], part: slice) -> Iterator[tuple[Any, ...]]:
         """For the table; a group whose representative is gone is left out, its change is still to be worked in."""
-        columns = (self.fingerprints, self.group_ids, self.scores, self.diameters)
+        columns = (self.fingerprints, self.group_ids, self.scores, self.diameters, self.exact)
         for fingerprint, group_id, *values in zip(*(column[part].tolist() for column in columns), strict=True):
             if group_id in keys:
                 yield (generation, fingerprint, group_id, *values, *keys[group_id])
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Similarities of pairs that have no edge: to the representative, and for the diameter."""
+
+    exact: Scorer
+    estimate: Scorer
+    decision: Decision
+
+    @property
+    def representative(self) -> Scorer:
+        return self.exact if self.known else self.estimate
+
+    @property
+    def known(self) -> bool:
+        """Whether scores without an edge come from the texts."""
+        return self.decision.verify is True or not self.decision.estimated
+
+    @property
+    def diameter(self) -> Scorer:
+        """Of all pairs of a group, so the texts are asked only where there is nothing else."""
+        return self.estimate if self.decision.estimated else self.exact
 
 
 def assign(
     fingerprints: Numbers,
     copies: Numbers,
     graph: Graph,
+    exact: NDArray[np.bool_],
     by: str,
     threshold: float,
-    score: Scorer,
-    estimate: Scorer,
+    scores: Scores,
+    constraints: Constraints | None = None,
 ) -> Assignment:
-    """Nodes of the graph are contents in the order of their first rows; a content with copies is a group by itself."""
-    labels = group(graph, by, threshold)
+    """Nodes of the graph are contents in the order of their first rows; a content with copies is a group by itself.
+
+    `exact` tells of each edge whether its weight is; `constraints` are what people decided.
+    """
+    labels = constrain(graph.at_least(threshold), constraints or Constraints(), lambda g: group(g, by, threshold))
     members = np.bincount(labels, minlength=graph.nodes)
     grouped = np.flatnonzero((members[labels] > 1) | (copies > 1))
-    known = Known(graph)
+    leaders, known = labels[grouped], Known(graph)
+    certain = Known(replace(graph, weights=exact.astype(np.float64)))
     return Assignment(
         fingerprints[grouped],
-        fingerprints[labels[grouped]],
-        known.completed(score)(labels[grouped], grouped),
-        diameters(labels, known.completed(estimate))[grouped],
+        fingerprints[leaders],
+        known.completed(scores.representative)(leaders, grouped),
+        diameters(labels, known.completed(scores.diameter))[grouped],
+        certain.completed(lambda a, _: np.full(len(a), float(scores.known)))(leaders, grouped) > 0,
     )

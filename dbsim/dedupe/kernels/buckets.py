@@ -2,31 +2,36 @@
 
 A content is a number, given in the order of the fingerprints, which are as good as random. Contents with an equal key
 form a bucket. A bucket up to `Limits.bucket` is compared all with all. In a larger one the first few contents stand
-for all others: everything is compared with these representatives only, and the bucket is cut by the next key column
-into finer buckets, for which the same holds. So the work grows with the size of a bucket, not with its square.
+for all others: everything is compared with these representatives only, and the bucket is joined once more through
+every later key column, into finer buckets for which the same holds (finer ones still are cut by the column that
+follows). So the work grows with the size of a bucket, not with its square.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-Nodes = NDArray[np.int32]
-KeyColumn = Callable[[int], NDArray[np.int64]]
+Nodes = NDArray[Any]  # int32, or int64 where there are more contents than that numbers
+KeyColumn = Callable[[int, Nodes | None], NDArray[np.int64]]  # a column's keys, of some contents or of all
+
+FEWEST = 400  # contents of a bucket that is always compared all with all: 80,000 pairs, some ten milliseconds
+BUDGET = 300  # candidates a content: they take about as long to compare as its text took to sign
+FREE = 20_000_000  # candidates that are compared in any case: some ten seconds
+SAMPLED = 4  # key columns on which the cost of a limit is measured
+NODE_BITS = 40  # of a packed pair for the larger content; the rest for the smaller one, counted from the block's first
+BLOCK_NODES = 1 << (64 - NODE_BITS)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """How much work one bucket may cause.
+    """How much work one bucket may cause; a `bucket` of 0 stands for the largest that the table can afford."""
 
-    Measured: of the 113,363 pairs in 124,190 package descriptions a limit of 400 loses none, 200 four, 100 743 and 50
-    every twelfth; where all texts share two thirds of their words, 1,000 takes 1.5 times as long as 400, 5,000 11 times
-    """
-
-    bucket: int = 400
+    bucket: int = 0
     representatives: int = 16
     depth: int = 3  # key columns that may cut a large bucket
 
@@ -39,6 +44,7 @@ class Runs:
     number: NDArray[np.int64]  # the bucket of each member
     rank: NDArray[np.int64]  # its place in the bucket
     size: NDArray[np.int64]  # the bucket's size
+    outer: NDArray[np.int64]  # the first key of each member: the number of the bucket that was cut
 
     def tails(self, limits: Limits) -> NDArray[np.int64]:
         """With how many of its followers in the bucket each member is compared."""
@@ -59,22 +65,68 @@ def runs(members: Nodes, *keys: NDArray[np.int64]) -> Runs:
     starts = np.flatnonzero(first)
     sizes = np.diff(starts, append=len(order))
     number = np.repeat(np.arange(len(starts)), sizes)
-    return Runs(members[order], number, np.arange(len(order)) - starts[number], sizes[number])
+    rank = np.arange(len(order)) - starts[number]
+    return Runs(members[order], number, rank, sizes[number], keys[0][order])
 
 
 def levels(column: int, columns: int, key: KeyColumn, limits: Limits) -> Iterator[Runs]:
-    """The buckets of one key column, then those that the following columns make of the large ones."""
-    first = key(column)
-    level = runs(np.arange(len(first), dtype=np.int32), first)
+    """The buckets of one key column, then those that the later columns make of the large ones."""
+    return (level for level, _ in _levels(column, columns, key, limits))
+
+
+def _levels(column: int, columns: int, key: KeyColumn, limits: Limits) -> Iterator[tuple[Runs, NDArray[np.int64]]]:
+    """Each with the sizes of the buckets that were cut, by their numbers; none for the first."""
+    first = key(column, None)
+    level = runs(np.arange(len(first), dtype=node_type(len(first))), first)
     del first
-    yield level
-    for depth in range(1, min(limits.depth, columns - 1) + 1):
-        large = level.size > limits.bucket
-        if not large.any():
-            return
-        members = level.members[large]
-        level = runs(members, level.number[large], key((column + depth) % columns)[members])
-        yield level
+    yield level, np.empty(0, np.int64)
+    # a pair that shares two keys is in both buckets: the later column of the two is enough
+    yield from _finer(level, range(column + 1, columns), columns, key, limits, 1)
+
+
+def _finer(
+    level: Runs, by: range, columns: int, key: KeyColumn, limits: Limits, depth: int
+) -> Iterator[tuple[Runs, NDArray[np.int64]]]:
+    large = level.size > limits.bucket
+    if depth > limits.depth or not large.any():
+        return
+    members, number = level.members[large], level.number[large]
+    sizes = level.size[level.rank == 0]
+    for column in by:
+        finer = runs(members, number, key(column, members))
+        yield finer, sizes
+        yield from _finer(finer, range(column + 1, min(column + 2, columns)), columns, key, limits, depth + 1)
+
+
+def affordable(columns: int, key: KeyColumn, limits: Limits, contents: int) -> Limits:
+    """These limits with the largest bucket for which the expected number of candidates stays within the budget.
+
+    Measured on some columns. It follows from the keys alone, so that every engine finds the same number; a run stores
+    it with the pairs, and changes are worked in by it.
+    """
+    if limits.bucket:
+        return limits
+    least = replace(limits, bucket=FEWEST)
+    chosen = range(0, columns, -(-columns // SAMPLED))
+    sizes, outer = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    for column in chosen:
+        for level, before in _levels(column, columns, key, least):
+            heads = level.rank == 0
+            sizes.append(level.size[heads])
+            outer.append(before[level.outer[heads]] if len(before) else np.full(heads.sum(), contents + 1))
+    size, parent = np.concatenate(sizes), np.concatenate(outer)
+    most = max(FREE, BUDGET * contents) * len(chosen) / max(columns, 1)
+    bucket = FEWEST
+    while bucket < contents and _cost(size, parent, replace(least, bucket=2 * bucket)) <= most:
+        bucket *= 2
+    return replace(limits, bucket=bucket)
+
+
+def _cost(size: NDArray[np.int64], parent: NDArray[np.int64], limits: Limits) -> float:
+    """Candidates, if buckets were compared within these limits."""
+    there = size[parent > limits.bucket].astype(np.float64)
+    whole = there <= limits.bucket
+    return float((there[whole] * (there[whole] - 1) / 2).sum() + limits.representatives * there[~whole].sum())
 
 
 @dataclass(frozen=True)
@@ -83,31 +135,41 @@ class Layer:
 
     members: Nodes
     node: Nodes
-    start: NDArray[np.int32]
-    tail: NDArray[np.int32]
+    start: NDArray[np.int64]
+    tail: NDArray[np.int64]
 
 
-def layer(level: Runs, limits: Limits) -> Layer:
-    tails = level.tails(limits)
+def layer(levels: list[Runs], limits: Limits) -> Layer:
+    """Of the buckets of one column, however fine."""
+    tails = np.concatenate([level.tails(limits) for level in levels])
+    members = np.concatenate([level.members for level in levels])
     chosen = np.flatnonzero(tails)
-    chosen = chosen[np.argsort(level.members[chosen], kind="stable")]
-    return Layer(level.members, level.members[chosen], (chosen + 1).astype(np.int32), tails[chosen].astype(np.int32))
+    chosen = chosen[np.argsort(members[chosen], kind="stable")]
+    return Layer(members, members[chosen], chosen + 1, tails[chosen])
 
 
-def emit(members: Nodes, node: Nodes, start: NDArray[np.int32], tail: NDArray[np.int32]) -> NDArray[np.uint64]:
-    """The pairs written out and packed: smaller node · 2³² + larger node."""
+def node_type(contents: int) -> type[np.int32] | type[np.int64]:
+    """The smallest type that numbers so many."""
+    return np.int32 if contents < 2**31 else np.int64
+
+
+def emit(
+    members: Nodes, node: Nodes, start: NDArray[np.int64], tail: NDArray[np.int64], first: int
+) -> NDArray[np.uint64]:
+    """The pairs written out and packed: (smaller node - first) · 2⁴⁰ + larger node."""
     total = int(tail.sum(dtype=np.int64))
     begin = start.astype(np.int64) - (np.cumsum(tail, dtype=np.int64) - tail)
     other = members[np.repeat(begin, tail) + np.arange(total)]
-    return pack(np.repeat(node, tail), other)
+    return pack(np.repeat(node, tail), other, first)
 
 
-def pack(a: Nodes, b: Nodes) -> NDArray[np.uint64]:
-    return a.astype(np.uint64) << np.uint64(32) | b.astype(np.uint64)
+def pack(a: Nodes, b: Nodes, first: int = 0) -> NDArray[np.uint64]:
+    return (a.astype(np.int64) - first).astype(np.uint64) << np.uint64(NODE_BITS) | b.astype(np.uint64)
 
 
-def unpack(pairs: NDArray[np.uint64]) -> tuple[Nodes, Nodes]:
-    return (pairs >> np.uint64(32)).astype(np.int32), (pairs & np.uint64(0xFFFFFFFF)).astype(np.int32)
+def unpack(pairs: NDArray[np.uint64], first: int, dtype: type[np.int32] | type[np.int64]) -> tuple[Nodes, Nodes]:
+    a = (pairs >> np.uint64(NODE_BITS)).astype(np.int64) + first
+    return a.astype(dtype), (pairs & np.uint64((1 << NODE_BITS) - 1)).astype(dtype)
 
 
 def unsettled(level: Runs, changed: NDArray[np.bool_], limits: Limits) -> Nodes:

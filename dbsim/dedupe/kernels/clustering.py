@@ -134,15 +134,57 @@ def average_link(graph: Graph, threshold: float) -> Labels:
     return np.array(labels, np.int64)
 
 
+def complete_link(graph: Graph) -> Labels:
+    """Every two members of a group have an edge: join the two groups whose least similar members are most similar.
+
+    A pair without an edge is not similar, so groups are cliques of the graph, whatever threshold it was cut at.
+    """
+    links: list[dict[int, tuple[int, float]]] = [{} for _ in range(graph.nodes)]  # edges between groups, the lowest
+    heap = []
+    for a, b, weight in zip(graph.a.tolist(), graph.b.tolist(), graph.weights.tolist(), strict=True):
+        links[a][b] = links[b][a] = (1, weight)
+        heap.append((-weight, min(a, b), max(a, b), 1, 1))
+    heapq.heapify(heap)
+    sizes = [1] * graph.nodes  # 0 once joined to another
+    labels = list(range(graph.nodes))
+    while heap:
+        _, a, b, size_a, size_b = heapq.heappop(heap)
+        if sizes[a] != size_a or sizes[b] != size_b:
+            continue  # one of them has grown or is gone since
+        sizes[a], sizes[b], labels[b] = size_a + size_b, 0, a
+        for other, (count, lowest) in links[b].items():
+            del links[other][b]
+            if other != a:
+                known, least = links[a].get(other, (0, 1.0))
+                links[a][other] = links[other][a] = (known + count, min(least, lowest))
+        links[b] = {}
+        for other, (count, lowest) in links[a].items():
+            if count == sizes[a] * sizes[other]:
+                first, second = min(a, other), max(a, other)
+                heapq.heappush(heap, (-lowest, first, second, sizes[first], sizes[second]))
+    for node in range(graph.nodes):  # a group's label is smaller than its members, so it is final by now
+        labels[node] = labels[labels[node]]
+    return np.array(labels, np.int64)
+
+
 def group(graph: Graph, by: str, threshold: float) -> Labels:
-    """Labels by the name of the method."""
+    """Labels by the name of the method: what every engine, and every kind of score, groups with."""
     graph = graph.at_least(threshold)
-    if by == "average":
-        return average_link(graph, threshold)
-    return {"tight": tight, "components": components, "majorclust": majorclust}[by](graph)
+    used = np.unique(np.concatenate([graph.a, graph.b]))  # most nodes are alone, and need no place in a Python list
+    a, b = np.searchsorted(used, graph.a), np.searchsorted(used, graph.b)
+    labels = np.arange(graph.nodes)
+    labels[used] = used[_METHODS[by](Graph(len(used), a, b, graph.weights), threshold)]
+    return labels
 
 
-METHODS = ("tight", "components", "majorclust", "average")
+_METHODS: dict[str, Callable[[Graph, float], Labels]] = {
+    "tight": lambda graph, _: tight(graph),
+    "complete": lambda graph, _: complete_link(graph),
+    "components": lambda graph, _: components(graph),
+    "majorclust": lambda graph, _: majorclust(graph),
+    "average": average_link,
+}
+METHODS = tuple(_METHODS)
 
 
 def _smallest(labels: Labels) -> Labels:

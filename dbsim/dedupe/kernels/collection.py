@@ -7,37 +7,36 @@ worked on, so that a million contents need some ten megabytes.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dbsim.dedupe.kernels.buckets import Nodes
+from dbsim.dedupe.kernels.decide import FieldScore
 from dbsim.dedupe.kernels.spill import Spill
-from dbsim.hashing.bloom import count_ranges, jaccards
+from dbsim.hashing.bloom import jaccards
+from dbsim.hashing.family import Join
+from dbsim.hashing.records.learning import Learned
+from dbsim.hashing.records.levels import Rows
+from dbsim.hashing.records.probability import probability
 from dbsim.hashing.signer import Signatures
 
 CHUNK = 1 << 13  # pairs scored at once: each may bring two pages of filters into memory, for that long
 
 
-@dataclass(frozen=True)
-class FieldScore:
-    """How a field takes part in the score."""
-
-    bits: int
-    weight: float
-
-
 class Collection:
     """Contents numbered in the order of their fingerprints."""
 
-    def __init__(self, fields: Sequence[FieldScore], keys: int) -> None:
+    def __init__(self, fields: Sequence[FieldScore], joins: Sequence[Join]) -> None:
         self.fields = tuple(fields)
-        self.columns = keys
+        self._joins = tuple(joins)
+        self.columns = len(self._joins)
         self.fingerprints = np.empty(0, np.int64)
         self.copies = np.empty(0, np.int64)  # rows with this content
         self.order = np.empty(0, np.int64)  # place in the order of the contents' first rows
         self.counts: list[NDArray[np.int32]] = []
+        self.rarities: list[NDArray[np.int16]] = []  # of records of persons, a field each
+        self.learned: Learned | None = None  # which then scores
         self._keys, self._key_places = Spill(), list[tuple[int, int]]()  # start and rows of each block
         self._bits = [Spill() for _ in self.fields]
 
@@ -47,16 +46,17 @@ class Collection:
     @staticmethod
     def of(
         fields: Sequence[FieldScore],
-        keys: int,
+        joins: Sequence[Join],
         blocks: Iterable[Signatures],
         keep: Callable[[NDArray[np.int64]], None] | None = None,
     ) -> Collection:
         """Rows without features must not be among the blocks; `keep` hears which rows of a block are new contents."""
-        made = Collection(fields, keys)
+        made = Collection(fields, joins)
         seen = np.empty(0, np.int64)
         rows: list[NDArray[np.int64]] = [seen]
         firsts: list[NDArray[np.int64]] = [seen]
         counts: list[list[NDArray[np.int64]]] = [[seen] for _ in fields]
+        rarities: list[list[NDArray[np.int64]]] = [[seen] for _ in fields]
         for block in blocks:
             rows.append(block.fingerprints)
             new, seen = _new(block.fingerprints, seen)
@@ -66,9 +66,14 @@ class Collection:
                 keep(new)
             for column, part in zip(counts, block.filters, strict=True):
                 column.append(part.counts[new])
+            for column, rarity in zip(
+                rarities, block.rarities or [np.zeros(len(block), np.int64)] * len(fields), strict=True
+            ):
+                column.append(rarity[new])
         made.fingerprints, made.copies = np.unique(np.concatenate(rows), return_counts=True)
         made.order = np.argsort(np.concatenate(firsts), kind="stable")
         made.counts = [np.concatenate(column)[made.order].astype(np.int32) for column in counts]
+        made.rarities = [np.concatenate(column)[made.order].astype(np.int16) for column in rarities]
         return made
 
     def _append(self, block: Signatures, new: NDArray[np.int64]) -> None:
@@ -76,10 +81,17 @@ class Collection:
         for spill, part in zip(self._bits, block.filters, strict=True):
             spill.append(part.bits[new])
 
-    def key(self, column: int) -> NDArray[np.int64]:
-        """One bucket key of every content."""
-        parts = [self._keys.read(start + 8 * rows * column, rows, np.int64) for start, rows in self._key_places]
-        return np.concatenate([np.empty(0, np.int64), *parts])[self.order]
+    def key(self, column: int, members: Nodes | None = None) -> NDArray[np.int64]:
+        """What some contents, or all, are joined by in a column."""
+        stored, mask = self._joins[column]
+        parts = [self._keys.read(start + 8 * rows * stored, rows, np.int64) for start, rows in self._key_places]
+        order = self.order if members is None else self.order[members]
+        found = np.concatenate([np.empty(0, np.int64), *parts])[order]
+        return found if mask == -1 else found & mask
+
+    def counts_of(self, nodes: Nodes) -> list[NDArray[np.int32]]:
+        """Set bits of each field's filter."""
+        return [counts[nodes] for counts in self.counts]
 
     def find(self, fingerprints: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """(number, whether it is there) of each."""
@@ -88,20 +100,14 @@ class Collection:
         place = np.minimum(np.searchsorted(self.fingerprints, fingerprints), len(self) - 1)
         return place, self.fingerprints[place] == fingerprints
 
-    def in_range(self, a: Nodes, b: Nodes, threshold: float) -> NDArray[np.bool_]:
-        """Pairs whose popcounts can reach the threshold, as `count_range` tells a search; any for several fields."""
-        if len(self.fields) > 1:
-            return np.ones(len(a), bool)
-        low, high = count_ranges(self.fields[0].bits, threshold)
-        mine, other = self.counts[0][a], self.counts[0][b]
-        return (low[mine] <= other) & (other <= high[mine])
-
     def scores(self, a: Nodes, b: Nodes) -> NDArray[np.float64]:
         """The search's score of each pair, to the last bit; 0 where no field is present in both."""
         parts = [self._scores(a[i : i + CHUNK], b[i : i + CHUNK]) for i in range(0, len(a), CHUNK)]
         return np.concatenate([np.empty(0), *parts])
 
     def _scores(self, a: Nodes, b: Nodes) -> NDArray[np.float64]:
+        if self.learned is not None:
+            return self._probabilities(self.learned, a, b)
         total, weight = np.zeros(len(a)), np.zeros(len(a))
         for field, spill, counts in zip(self.fields, self._bits, self.counts, strict=True):
             bits = spill.map((len(self), field.bits // 64), np.uint64)
@@ -114,6 +120,18 @@ class Collection:
             total = total + np.where(both, field.weight * value, 0.0)
             weight = weight + np.where(both, field.weight, 0.0)
         return np.where(weight > 0, total / np.where(weight > 0, weight, 1.0), 0.0)
+
+    def _probabilities(self, learned: Learned, a: Nodes, b: Nodes) -> NDArray[np.float64]:
+        """Of records of persons."""
+        sides, rarities = [], []
+        for nodes in (a, b):
+            maps = zip(self._bits, self.fields, strict=True)
+            bits = tuple(s.map((len(self), f.bits // 64), np.uint64)[self.order[nodes]] for s, f in maps)
+            counts = tuple(column[nodes].astype(np.int64) for column in self.counts)
+            sides.append(Rows(bits, counts, tuple(field.bits for field in self.fields)))
+            rarities.append(np.stack([column[nodes] for column in self.rarities], axis=1))
+        each = np.arange(len(a))
+        return probability(learned.score(sides[0], sides[1], each, each, (rarities[0], rarities[1])))
 
 
 def _new(fingerprints: NDArray[np.int64], seen: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -13,33 +13,37 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from dbsim.dedupe.kernels.buckets import Layer, Limits, Nodes, emit, layer, levels, unpack
+from dbsim.dedupe.kernels.buckets import (
+    BLOCK_NODES,
+    Layer,
+    Limits,
+    Nodes,
+    emit,
+    layer,
+    levels,
+    node_type,
+    unpack,
+)
 from dbsim.dedupe.kernels.collection import Collection
+from dbsim.dedupe.kernels.decide import Decision
+from dbsim.dedupe.kernels.missing import Limited, Missing
 from dbsim.dedupe.kernels.spill import Spill
 
 BLOCK = 1 << 20  # candidates written out at once
 Progress = Callable[[int, int], None]  # candidates compared, candidates in all
 
 
-@dataclass
-class Limited:
-    """What was not compared all with all: buckets over the limit, and the contents in them."""
-
-    buckets: int = 0
-    contents: int = 0
-    largest: int = 0
-
-    def __bool__(self) -> bool:
-        return self.buckets > 0
-
-
 @dataclass(frozen=True)
 class Found:
-    """Pairs of contents (a < b) with their scores; all pairs whose smaller content is below `upto` are out now."""
+    """Pairs of contents (a < b) with their estimates; all pairs whose smaller content is below `upto` are out now.
+
+    `unsure` marks those that the texts have to decide.
+    """
 
     a: Nodes
     b: Nodes
     scores: NDArray[np.float64]
+    unsure: NDArray[np.bool_]
     upto: int
 
 
@@ -50,46 +54,51 @@ class Candidates:
     collection: Collection
     limits: Limits
     focus: NDArray[np.bool_] | None = None
-    limited: Limited = field(default_factory=Limited)
+    missing: Missing = field(default_factory=Missing)
 
-    def pairs(self, threshold: float, start: int = 0, progress: Progress = lambda done, total: None) -> Iterator[Found]:
-        """Pairs that reach the threshold, from the content number `start` on."""
+    def pairs(
+        self, decision: Decision, start: int = 0, progress: Progress = lambda done, total: None
+    ) -> Iterator[Found]:
+        """Pairs that are or may be at the threshold, from the content number `start` on."""
         work = np.zeros(len(self.collection), np.int64)
         spill = Spill()
         layers = [_Stored(spill, made) for made in self._layers(work)]
         work[:start] = 0
         total, done = int(work.sum()), 0
+        self.missing.draw(self.collection, decision, start)
         for first, last in _blocks(work, start):
             packed = _distinct(layers, first, last)
-            yield self._scored(packed, threshold, last)
+            found = self._scored(packed, decision, first, last)
+            self.missing.seen(found.a, found.b)
+            yield found
             done += int(work[first:last].sum())
             progress(done, total)
+
+    @property
+    def limited(self) -> Limited:
+        return self.missing.limited
 
     def _layers(self, work: NDArray[np.int64]) -> Iterator[Layer]:
         source = self.collection
         for column in range(source.columns):
-            for depth, level in enumerate(levels(column, source.columns, source.key, self.limits)):
-                if depth == 0:
-                    self._note(level.size[level.rank == 0])
-                made = layer(level, self.limits)
-                work[made.node] += made.tail  # a content stands in one bucket of a column
-                yield made
+            found = list(levels(column, source.columns, source.key, self.limits))
+            self.missing.note(found[0], self.limits)
+            made = layer(found, self.limits)
+            del found
+            np.add.at(work, made.node, made.tail)
+            yield made
 
-    def _note(self, sizes: NDArray[np.int64]) -> None:
-        large = sizes[sizes > self.limits.bucket]
-        self.limited.buckets += len(large)
-        self.limited.contents += int(large.sum())
-        self.limited.largest = max(self.limited.largest, int(large.max(initial=0)))
-
-    def _scored(self, packed: NDArray[np.uint64], threshold: float, upto: int) -> Found:
-        a, b = unpack(packed)
-        chosen = self.collection.in_range(a, b, threshold)
+    def _scored(self, packed: NDArray[np.uint64], decision: Decision, first: int, upto: int) -> Found:
+        source = self.collection
+        a, b = unpack(packed, first, node_type(len(source)))
+        chosen = decision.possible(source.counts_of(a), source.counts_of(b))
         if self.focus is not None:
             chosen &= self.focus[a] | self.focus[b]
         a, b = a[chosen], b[chosen]
-        scores = self.collection.scores(a, b)
-        similar = (scores >= threshold) & (scores > 0)
-        return Found(a[similar], b[similar], scores[similar], upto)
+        scores = source.scores(a, b)
+        kept = decision.kept(source.counts_of(a), source.counts_of(b), scores)
+        a, b, scores = a[kept], b[kept], scores[kept]
+        return Found(a, b, scores, decision.unsure(source.counts_of(a), source.counts_of(b), scores), upto)
 
 
 def _blocks(work: NDArray[np.int64], start: int) -> Iterator[tuple[int, int]]:
@@ -97,7 +106,9 @@ def _blocks(work: NDArray[np.int64], start: int) -> Iterator[tuple[int, int]]:
     reached = np.cumsum(work)
     total = int(reached[-1]) if len(reached) else 0
     cuts = np.searchsorted(reached, np.arange(BLOCK, total, BLOCK)) + 1
-    edges = np.unique(np.concatenate(([start], cuts, [len(work)])))
+    steps = np.arange(start, len(work), BLOCK_NODES)  # a pair is packed with its place in the block
+    edges = np.unique(np.concatenate(([start], cuts, steps, [len(work)])))
+    edges = edges[edges >= start]
     yield from zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)
 
 
@@ -129,13 +140,20 @@ class _Stored:
     def __init__(self, spill: Spill, made: Layer) -> None:
         self._spill = spill
         self._members, self._entries = len(made.members), len(made.node)
-        arrays = (made.node, made.start, made.tail, made.members)
-        self._places = [spill.append(array.astype(np.int32, copy=False)) for array in arrays]
+        self._node: type[np.int32] | type[np.int64] = made.node.dtype.type
+        self._count = node_type(self._members + 1)
+        arrays = (made.node, made.start.astype(self._count), made.tail.astype(self._count), made.members)
+        self._places = [spill.append(array) for array in arrays]
 
     def emit(self, first: int, last: int) -> NDArray[np.uint64]:
-        node = self._spill.read(self._places[0], self._entries, np.int32)
+        node = self._spill.read(self._places[0], self._entries, self._node)
         low, high = np.searchsorted(node, [first, last]).tolist()
         if low == high:
             return np.empty(0, np.uint64)
-        start, tail = (self._spill.read(place + 4 * low, high - low, np.int32) for place in self._places[1:3])
-        return emit(self._spill.read(self._places[3], self._members, np.int32), node[low:high], start, tail)
+        width = np.dtype(self._count).itemsize
+        start, tail = (
+            self._spill.read(place + width * low, high - low, self._count).astype(np.int64)
+            for place in self._places[1:3]
+        )
+        members = self._spill.read(self._places[3], self._members, self._node)
+        return emit(members, node[low:high], start, tail, first)

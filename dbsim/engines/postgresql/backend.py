@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from decimal import Decimal
 from typing import Any
 
 import psycopg
@@ -40,6 +42,7 @@ from dbsim.engines.execute import ask
 from dbsim.engines.pause import pause
 from dbsim.engines.postgresql import drivers, install
 from dbsim.engines.postgresql.binary_copy import binary_rows, copied_signatures
+from dbsim.engines.postgresql.references import references
 from dbsim.engines.postgresql.triggers import (
     channel,
     create_triggers,
@@ -47,6 +50,7 @@ from dbsim.engines.postgresql.triggers import (
     drop_triggers,
     events,
     parts,
+    require_key,
     wake,
 )
 from dbsim.engines.signature_rows import signature_pages
@@ -58,7 +62,7 @@ from dbsim.resources import sql
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.key_forms import postgresql_forms
 from dbsim.tables.names import identifier, literal, quote
-from dbsim.tables.source import Key, Source, Unindexable
+from dbsim.tables.source import Key, Reference, Source, Unindexable
 from dbsim.tables.types import PostgreSQLBits
 
 BPCHAROID, TEXTOID = 1042, 25  # char(n), text
@@ -163,6 +167,9 @@ class PostgreSQL(install.PostgreSQLInstall):
         function = install.inline_function(self.surface(connection, tables), parts(tables))
         return create_triggers(tables, function, patient=patient)
 
+    def require_key(self, tables: IndexTables) -> list[str]:
+        return require_key(tables)
+
     def drop_triggers(self, name: str) -> list[str]:
         return drop_triggers(name)
 
@@ -242,6 +249,7 @@ class PostgreSQL(install.PostgreSQLInstall):
             raw = drivers.own_psycopg(connection)
             if raw is None or drivers.pooled(raw):
                 connection.close()
+                drivers.say_polling(engine, self.name if raw is None else "a pooler")
                 pause(min(drivers.POLL_SECONDS, seconds))
                 return
             allowed = connection.exec_driver_sql("SELECT current_setting('max_prepared_transactions')").scalar_one()
@@ -281,6 +289,7 @@ class PostgreSQL(install.PostgreSQLInstall):
     def begin(self, connection: Connection) -> None:
         # set before the transaction's first statement: after a lock is granted the next read must see the newest rows
         self._run(connection, "SET TRANSACTION ISOLATION LEVEL READ COMMITTED")
+        self._run(connection, "SET LOCAL standard_conforming_strings = on")  # a backslash in a name is a backslash
         # a worker that row-level security hides rows from would take them for deleted: raise instead
         settings = "SELECT set_config('row_security', 'off', true), current_setting('transaction_read_only')"
         if connection.exec_driver_sql(settings).one()[1] == "on":  # a replica, or the role's default
@@ -293,6 +302,12 @@ class PostgreSQL(install.PostgreSQLInstall):
         yield
         self._run(connection, f"SET LOCAL row_security = {literal(before)}")
 
+    def enforcing_foreign_keys(self, connection: Connection) -> AbstractContextManager[None]:
+        return nullcontext()  # they always are
+
+    def references(self, connection: Connection, table: str, schema: str | None) -> list[Reference]:
+        return references(connection, quote(schema, table))
+
     def snapshot(self, connection: Connection) -> None:
         self._run(connection, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
 
@@ -301,6 +316,14 @@ class PostgreSQL(install.PostgreSQLInstall):
 
     @contextmanager
     def exclusively(self, connection: Connection, patience: float) -> Iterator[None]:
+        raw = drivers.own_psycopg(connection)
+        behind_pooler = raw is not None and drivers.pooled(raw)
+        connection.rollback()
+        if behind_pooler:  # a lock of the session would stay with the server's process, for whoever gets it next
+            with connection.engine.connect() as other, other.begin():
+                other.exec_driver_sql(f"SELECT pg_advisory_xact_lock({DEPLOY_LOCK})")
+                yield
+            return
         connection.exec_driver_sql(f"SELECT pg_advisory_lock({DEPLOY_LOCK})")
         connection.commit()  # or Alembic takes the transaction for somebody else's and does not commit; the lock stays
         try:
@@ -325,7 +348,8 @@ class PostgreSQL(install.PostgreSQLInstall):
 
     def lock_keys(self, connection: Connection, tables: IndexTables, keys: Iterable[Key]) -> None:
         install.close_gate(connection, tables.record.name)
-        self._lock_stripes(connection, tables, sorted({zlib.crc32(repr(key).encode()) % STRIPES for key in keys}))
+        types = [type_ for _, type_ in tables.record.primary_key]
+        self._lock_stripes(connection, tables, sorted({stripe(key, types) for key in keys}))
 
     def lock_all(self, connection: Connection, tables: IndexTables) -> None:
         install.close_gate(connection, tables.record.name)
@@ -339,14 +363,33 @@ class PostgreSQL(install.PostgreSQLInstall):
             stripes=stripes,
         )
 
+    def lock_buckets(self, connection: Connection, tables: IndexTables, keys: Sequence[int]) -> None:
+        """A snapshot older than the lock would not show what the other transaction has inserted."""
+        if ask(connection, "SELECT current_setting('transaction_isolation')").scalar_one() == "repeatable read":
+            raise InvalidOption(
+                "at isolation level REPEATABLE READ a twin inserted meanwhile stays unseen: use READ COMMITTED or "
+                "SERIALIZABLE for the transaction that adds rows"
+            )
+        name = f"dbsim door {self._home(connection)} {tables.record.name} {tables.record.generation}"
+        salt = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big", signed=True)
+        # the locks of other indexes have other numbers; in ascending order, so that nobody waits in a circle
+        numbers = sorted({key ^ salt for key in keys})
+        ask(
+            connection,
+            "SELECT pg_advisory_xact_lock(number) FROM unnest(CAST(:numbers AS bigint[])) AS number",
+            numbers=numbers,
+        )
+
     def _space(self, connection: Connection, name: str) -> int:
         """Of the advisory locks of an index."""
         return zlib.crc32(f"dbsim {self._home(connection)} {name}".encode()) - 2**31
 
     def transient(self, error: BaseException) -> bool:
         state = drivers.state(error)
-        # serialization failure, deadlock, lock timeout, shutdown and restart, lost connection
-        return state in ("40001", "40P01", "55P03", "57P01", "57P02", "57P03") or (state or "").startswith("08")
+        # serialization failure, deadlock, lock timeout, shutdown and restart, lost connection, and the server's limits
+        # for idle transactions (25P03), whole transactions (25P04) and idle sessions (57P05)
+        codes = ("40001", "40P01", "55P03", "57P01", "57P02", "57P03", "25P03", "25P04", "57P05")
+        return state in codes or (state or "").startswith("08")
 
     def explain(self, error: BaseException) -> DbsimError | None:
         state, detail = drivers.state(error) or "", drivers.detail(error)
@@ -500,6 +543,22 @@ class PostgreSQL(install.PostgreSQLInstall):
 
     def _run(self, connection: Connection, statement: str) -> None:
         connection.exec_driver_sql(statement, execution_options=RAW)
+
+
+def stripe(key: Key, types: Sequence[str]) -> int:
+    """Which lock a document shares with others; keys that are equal in SQL, however they are written, share one."""
+    parts = [_one_form(value, type_) for value, type_ in zip(key, types, strict=True)]
+    return zlib.crc32(repr(parts).encode("utf-8", "surrogatepass")) % STRIPES
+
+
+def _one_form(value: Any, type_: str) -> Any:
+    """numeric has 1.0 and 1.00; a collation of its own, citext and others may call different texts equal."""
+    if isinstance(value, Decimal):
+        return value.normalize()
+    if isinstance(value, str):
+        exact = type_.startswith(("text", "character varying", "uuid")) and " COLLATE " not in type_
+        return value if exact else ""
+    return value
 
 
 def _binary_type(oid: int) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Engine, func, literal_column, select
+from sqlalchemy import Dialect, Engine, func, literal_column, select
 
 from dbsim.engines.postgresql.drivers import own_psycopg
 from dbsim.engines.signature_rows import signature_page
@@ -83,18 +83,24 @@ def _fill(rows: Signatures, chosen: NDArray[np.int64], pattern: NDArray[np.bool_
 
 def copied_signatures(engine: Engine, tables: IndexTables) -> Iterator[Signatures]:
     """All stored rows with features, in key order."""
-    stored = signature_page(tables).subquery("stored")
-    sizes = {name: field.bits for name, field in zip(tables.names.bits, tables.record.options.fields, strict=True)}
-    values = [  # a missing filter as zeros, so that all rows have the same length
-        func.coalesce(value, literal_column(f"B'0'::bit({sizes[value.name]})")) if value.name in sizes else value
-        for value in list(stored.c)[len(tables.key_names) :]
-    ]
-    query = raw_sql(select(*values), engine.dialect)
+    query = ordered_signatures(tables, engine.dialect)
     with engine.connect() as connection:
         raw = own_psycopg(connection)
         assert raw is not None
         with raw.cursor() as cursor, cursor.copy(f"COPY ({query}) TO STDOUT (FORMAT BINARY)") as copy:
             yield from read_signatures(copy, tables.record.options)
+
+
+def ordered_signatures(tables: IndexTables, dialect: Dialect) -> str:
+    """The statement; an order inside a subquery is none (a distributed planner loses it), so it stands outside."""
+    stored = signature_page(tables).order_by(None).subquery("stored")
+    sizes = {name: field.bits for name, field in zip(tables.names.bits, tables.record.options.fields, strict=True)}
+    width = len(tables.key_names)
+    values = [  # a missing filter as zeros, so that all rows have the same length
+        func.coalesce(value, literal_column(f"B'0'::bit({sizes[value.name]})")) if value.name in sizes else value
+        for value in list(stored.c)[width:]
+    ]
+    return raw_sql(select(*values).order_by(*list(stored.c)[:width]), dialect)
 
 
 def read_signatures(stream: Iterable[Buffer], options: IndexOptions) -> Iterator[Signatures]:

@@ -5,13 +5,18 @@ Connection → psycopg's own connection or None; an error of any driver → its 
 
 from __future__ import annotations
 
+import logging
+from weakref import WeakSet
+
 import psycopg
 from psycopg.pq import TransactionStatus
-from sqlalchemy import Connection
+from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 
 CONNECTION_FAILED = "08006"  # drivers give no code for a connection that broke or was refused
 POLL_SECONDS = 1.0  # where nothing can wake a sleeping worker: another driver than psycopg, or a pooler
+log = logging.getLogger("dbsim")
+_told: WeakSet[Engine] = WeakSet()
 _KNOWN = "dbsim_pooler"
 NOT_SENDABLE = "22000"  # nor for a value that they cannot send: a NUL character, an unknown type
 # asyncpg reports a server that cannot be reached with the system's own errors
@@ -29,6 +34,14 @@ def pooled(raw: psycopg.Connection) -> bool:
     with raw.cursor() as cursor:
         row = cursor.execute("SELECT pg_catalog.pg_backend_pid()", prepare=False).fetchone()
     return row is not None and row[0] != raw.info.backend_pid
+
+
+def say_polling(engine: Engine, why: str) -> None:
+    """Once an engine."""
+    if engine not in _told:
+        _told.add(engine)
+        reason = "behind a pooler" if why == "a pooler" else f"with the driver {engine.dialect.driver}"
+        log.warning("%s nothing can wake a follower, so it polls every %g s", reason, POLL_SECONDS)
 
 
 def unprepared_when_pooled(connection: Connection) -> None:

@@ -26,7 +26,7 @@ from dbsim.engines.postgresql.views import (
     source_text,
     why_not_in_sql,
 )
-from dbsim.engines.views import BUCKETS, PAIRS, STATUS, union
+from dbsim.engines.views import BUCKETS, PAIRS, STATUS, Surface, union
 from dbsim.errors import DatabaseUnavailable, InvalidOption, StatementRejected
 from dbsim.hashing.signer import Signatures
 from dbsim.resources import filled, sql
@@ -90,6 +90,22 @@ class PostgreSQLInstall:
     def drop_shared(self) -> list[str]:
         return drop_shared()
 
+    def granted(self, connection: Connection, tables: IndexTables) -> list[str]:
+        view = literal_name(self._home(connection), tables)
+        rows = ask(
+            connection,
+            "SELECT DISTINCT acl.grantee::regrole::text FROM pg_class c, aclexplode(c.relacl) AS acl "
+            "WHERE c.oid = to_regclass(:view) AND acl.privilege_type = 'SELECT' "
+            "AND acl.grantee NOT IN (c.relowner, 0)",
+            view=view,
+        )
+        return list(rows.scalars())
+
+    def grant_again(self, connection: Connection, tables: IndexTables, roles: Sequence[str]) -> None:
+        surface = self.surface(connection, tables)
+        if why_not_in_sql(tables, encoding(connection)) is None:
+            run(connection, [f"SELECT {surface.function('grant')}({literal(role)}::regrole)" for role in roles])
+
     def missing_surface(self, connection: Connection, tables: IndexTables) -> list[str]:
         return missing_objects(connection, self.surface(connection, tables))
 
@@ -112,6 +128,11 @@ class PostgreSQLInstall:
         types_of_key = tuple(named.get(name, type_) for name, type_ in plain.items())
         home = quote(self._home(connection))
         return PostgreSQLSurface(tables, home, self, types_of_key, learned_of(connection, tables))
+
+
+def literal_name(home: str, tables: IndexTables) -> str:
+    """The view of pairs, which remembers who was granted the index."""
+    return quote(home, Surface(tables).name(PAIRS))
 
 
 def encoding(connection: Connection) -> str:
@@ -219,11 +240,15 @@ def inline_function(surface: PostgreSQLSurface, names: dict[str, Any]) -> str:
     arrays = [f"dbsim_key_{number}" for number in range(1, len(key) + 1)]
     derived = [quote(column.name) for column in list(tables.signatures.columns)[len(key) :]]
     texts = [source_text(field, "dbsim_source") for field in tables.record.options.fields]
-    noted = f"{surface.home}.{quote(GroupTables(tables).changes.name)}"
+    groups = GroupTables(tables)
+    noted, pairings, results = (
+        f"{surface.home}.{quote(table.name)}" for table in (groups.changes, groups.state, groups.results)
+    )
     fingerprint, *keys = (f"s.{quote(name)}" for name in (tables.names.fingerprint, *tables.names.keys))
     own = {
         "noted": noted,
-        "noted_literal": literal(noted),
+        "noted_literal": literal(results),  # made last
+        "pairings": pairings,
         "noted_values": ", ".join([fingerprint, *keys]),
         "has_features": f"{fingerprint} IS NOT NULL",
         "home": surface.home,

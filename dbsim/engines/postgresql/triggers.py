@@ -133,6 +133,18 @@ def drop_everything(name: str, own: Iterable[str], written: Iterable[str]) -> li
     return [_patiently(_lines(map(_execute, own)), _bearers(name), "ACCESS EXCLUSIVE", work, PATIENCE)]
 
 
+def require_key(tables: IndexTables) -> list[str]:
+    """One block that refuses an index whose key columns are of other types than the table's."""
+    options = tables.record.options
+    parts = {
+        "source_literal": literal(quote(options.schema, options.table)),
+        "queue_literal": literal(quote(tables.queue.name)),
+        "names": ", ".join(literal(name) for name in tables.key_names),
+        "sentence": literal(f"dbsim: the primary key of {options.table} is "),
+    }
+    return [filled(sql("postgresql", "require_key"), parts | {"body": dollar_tag(parts.values())})]
+
+
 def drop_triggers(name: str) -> list[str]:
     """The function, and with it the triggers that call it."""
     return drop_everything(name, (), ())

@@ -34,7 +34,8 @@ MAX_CANDIDATES = 1000  # this and the next as in dbsim.search.limits and stateme
 POOL, SPARE, MOST_TEXTS = 10_000, 8, 64
 MOST_POSITIONS = 2048  # the donor orders of a MinHash are a table of positions × positions numbers
 OBJECTS = ("sign", "near", "search", "similar", "explain", "grant")  # in this order; dropped with the view
-FUNCTIONS = ("sees", *OBJECTS)
+FUNCTIONS = ("visible", *OBJECTS)
+FORMER = "sees"  # what `visible` was before version 0003
 VIEWS = ("signatures", PAIRS, BUCKETS)
 GRANTED = (
     *("fold", "mapped", "lowered", "code_point", "letter", "letters", "normalise", "shingles"),
@@ -138,10 +139,11 @@ class PostgreSQLSurface:
     def view_statements(self) -> list[str]:
         """Functions that a view needs, then the views; grants on pairs and buckets survive."""
         names = self.names
-        made = ["sees", *VIEWS]
+        made = ["visible", *VIEWS]
         own = [self.surface.name(name) for name in OBJECTS]
         drop = [drop_owned(own, self.home), f"DROP VIEW IF EXISTS {names['signatures_view']} CASCADE"]
-        return [*drop, *(filled(sql("postgresql", f"index/{name}"), names) for name in made)]
+        shown = (filled(sql("postgresql", f"index/{name}"), names) for name in made)
+        return [*drop, *shown, drop_owned([self.surface.name(FORMER)], self.home)]
 
     def function_statements(self) -> list[str]:
         return [filled(sql("postgresql", f"index/{name}"), self.names) for name in OBJECTS]
@@ -166,6 +168,7 @@ class PostgreSQLSurface:
         function_names = {part: self.function(part) for part in FUNCTIONS}
         own_names = {f"{part}_name": quote(self.surface.name(part)) for part in OBJECTS}
         names |= function_names | own_names | self._grants(names) | self._buckets(names)
+        names |= self.surface.pair_pieces(sql("postgresql", "index/pair"), names)
         return names | {"body": dollar_tag(map(str, names.values()))}
 
     def _own_tables(self) -> dict[str, str]:
@@ -319,7 +322,8 @@ class PostgreSQLSurface:
 
     def _visibility(self) -> dict[str, str]:
         """Everything for those who may read the whole table or dbsim's own; else row by row, as the caller."""
-        sees, owned = self.function("sees"), literal(f"{self.home}.{quote(self.tables.signatures.name)}")
+        owned = literal(f"{self.home}.{quote(self.tables.signatures.name)}")
+        same = " AND ".join(f"o.{name} = v.{name}" for name in self.surface.key)
         everything = (
             f"(SELECT pg_has_role((SELECT c.relowner FROM pg_class c WHERE c.oid = {owned}::regclass), 'USAGE') "
             f"OR coalesce(has_table_privilege(to_regclass({literal(self.source)}), 'SELECT') "
@@ -327,8 +331,11 @@ class PostgreSQLSurface:
         )
         return {
             "sees_all": everything,
-            "visible_a": f"({everything} OR {sees}({self.surface.key_of('a')}))",
-            "visible_b": f"({everything} OR {sees}({self.surface.key_of('b')}))",
+            "source_key": self.surface.key_of("dbsim_source"),
+            "shares_a_key": self.surface.keys_in_common("a.{0} = b.{0}", " OR "),
+            "source_read": ", ".join(f"dbsim_source.{quote(name)}" for name in self.tables.record.options.columns),
+            "visible_rows": f"(SELECT s.* FROM {self.function('visible')}() AS v CROSS JOIN LATERAL ("
+            f"SELECT o.* FROM {self.home}.{quote(self.tables.signatures.name)} AS o WHERE {same} OFFSET 0) AS s)",
         }
 
     def _grants(self, names: dict[str, Any]) -> dict[str, str]:
@@ -370,7 +377,7 @@ def drop_statements(name: str) -> list[str]:
     return [
         f"DROP VIEW IF EXISTS {STATUS}",
         *(f"DROP VIEW IF EXISTS {quote(identifier('dbsim', name, part))} CASCADE" for part in VIEWS),
-        drop_owned([identifier("dbsim", name, part) for part in FUNCTIONS]),
+        drop_owned([identifier("dbsim", name, part) for part in (*FUNCTIONS, FORMER)]),
         f"DO {dollar_quoted(constants)}",
     ]
 

@@ -34,6 +34,7 @@ from sqlalchemy.exc import DBAPIError
 from dbsim.engines.backend import GONE
 from dbsim.engines.pause import pause
 from dbsim.engines.signature_rows import signature_pages
+from dbsim.engines.sqlite.references import references
 from dbsim.engines.sqlite.views import SQLiteSurface, trigger_names
 from dbsim.errors import DatabaseUnavailable, DbsimError, InvalidOption, StatementRejected
 from dbsim.hashing.bloom import jaccard
@@ -44,7 +45,7 @@ from dbsim.resources import sql
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.key_forms import sqlite_forms
 from dbsim.tables.names import quote
-from dbsim.tables.source import Key, Source, Unindexable
+from dbsim.tables.source import Key, Reference, Source, Unindexable
 
 POLL_SECONDS = 0.2
 _PREPARED = "dbsim_prepared"
@@ -144,6 +145,9 @@ class SQLite(SQLiteSurface):
         created = [statement.strip().format(**parts) + "\nEND" for statement in statements]
         return [*self.drop_triggers(tables.record.name), *created]
 
+    def require_key(self, tables: IndexTables) -> list[str]:
+        return []  # a column takes values of any type
+
     def drop_triggers(self, name: str) -> list[str]:
         return [f"DROP TRIGGER IF EXISTS {quote(trigger)}" for trigger in trigger_names(name)]
 
@@ -199,7 +203,20 @@ class SQLite(SQLiteSurface):
         return "(" + ", ".join(["NULL"] * len(tables.key_names)) + ")"
 
     def wait(self, engine: Engine, tables: IndexTables, seconds: float) -> None:
-        pause(min(POLL_SECONDS, seconds))
+        """Until another connection has committed: a number in the file's header tells, which costs next to nothing."""
+        deadline = time.monotonic() + seconds
+        with engine.connect() as connection:
+            seen = self._version(connection)
+            queue = quote(tables.queue.name)
+            pending = connection.exec_driver_sql(f"SELECT 1 FROM {queue} LIMIT 1").first()
+            while pending is None and self._version(connection) == seen and (left := deadline - time.monotonic()) > 0:
+                pause(min(POLL_SECONDS, left))
+
+    def _version(self, connection: Connection) -> Any:
+        connection.rollback()  # inside a transaction the number stays what it was
+        found = connection.exec_driver_sql("PRAGMA data_version").scalar_one()
+        connection.rollback()
+        return found
 
     # ── transactions ──
     def open(self, engine: Engine) -> Connection:
@@ -211,6 +228,28 @@ class SQLite(SQLiteSurface):
         if in_transaction(connection):
             connection.exec_driver_sql("ROLLBACK")
         connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+    @contextmanager
+    def enforcing_foreign_keys(self, connection: Connection) -> Iterator[None]:
+        """SQLite enforces them only when told so, which works between transactions only."""
+        before = connection.exec_driver_sql("PRAGMA foreign_keys").scalar()
+        connection.rollback()
+        self._switch_foreign_keys(connection, 1)
+        try:
+            yield
+        finally:
+            connection.rollback()
+            self._switch_foreign_keys(connection, int(before or 0))
+
+    def _switch_foreign_keys(self, connection: Connection, on: int) -> None:
+        raw = connection.connection.dbapi_connection
+        assert isinstance(raw, sqlite3.Connection)
+        if raw.in_transaction:  # begun by the application's engine
+            raw.rollback()
+        raw.execute(f"PRAGMA foreign_keys = {on}")
+
+    def references(self, connection: Connection, table: str, schema: str | None) -> list[Reference]:
+        return references(connection, table)
 
     def all_rows_visible(self, connection: Connection) -> AbstractContextManager[None]:
         return nullcontext()
@@ -241,7 +280,10 @@ class SQLite(SQLiteSurface):
             self.begin(connection)
         except DBAPIError as error:
             if not self.transient(error):
-                raise self.explain(error) or error from error
+                explained = self.explain(error)
+                if explained is None:
+                    raise
+                raise explained from error
             connection.rollback()
             return False
         return True
@@ -260,6 +302,13 @@ class SQLite(SQLiteSurface):
 
     def lock_all(self, connection: Connection, tables: IndexTables) -> None:
         """BEGIN IMMEDIATE already keeps every other writer away."""
+
+    def lock_buckets(self, connection: Connection, tables: IndexTables, keys: Sequence[int]) -> None:
+        """SQLite has one writer: become it, before anything is read, or with a write that changes nothing."""
+        if in_transaction(connection):
+            connection.exec_driver_sql("UPDATE dbsim_index SET listening = listening WHERE 0")
+        else:
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
 
     def transient(self, error: BaseException) -> bool:
         code = _code(error)

@@ -104,6 +104,12 @@ class SQLiteSurface:
     def drop_shared(self) -> list[str]:
         return [f"DROP VIEW IF EXISTS {STATUS}"]
 
+    def granted(self, connection: Connection, tables: IndexTables) -> list[str]:
+        return []
+
+    def grant_again(self, connection: Connection, tables: IndexTables, roles: Sequence[str]) -> None:
+        """There are no roles."""
+
     def missing_surface(self, connection: Connection, tables: IndexTables) -> list[str]:
         there = set(connection.exec_driver_sql("SELECT name FROM sqlite_master WHERE type = 'view'").scalars())
         return [name for name in (*view_names(tables), STATUS) if name not in there]
@@ -130,7 +136,9 @@ def view_statements(tables: IndexTables) -> list[str]:
             f"AND eb.bits = {field.bits} AND eb.count = {two} AND eu.bits = {field.bits} AND eu.count = {union_count})"
         )
 
-    names = surface.common_names() | {
+    names = surface.common_names()
+    names |= surface.pair_pieces(sql("sqlite", "pair"), names)
+    names |= {
         "score": surface.score(jaccard, repr) if PAIRS in parts else "",
         "standard_error": surface.standard_error("max", repr),
         "shared_keys": surface.keys_in_common("(a.{0} = b.{0})", " + "),

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dbsim.hashing.documents import Documents
-from dbsim.hashing.family import Family, Keys, Model
+from dbsim.hashing.family import Family, Join, Keys, Model
 from dbsim.hashing.keys import LIMIT_KEYS, WORD, Plan, bit_keys
 from dbsim.hashing.measures import cosine
 from dbsim.hashing.vectors import align, vectors
@@ -70,6 +70,12 @@ class Code(Family):
 
     def spread(self, keys: Keys, plan: Plan) -> Keys:
         return keys[:, :, None] ^ ball(plan.rows, self.within // plan.keys)
+
+    def joins(self, plan: Plan, threshold: float, recall: float) -> list[Join]:
+        """Two pieces that differ in at most r bits are equal without the right r of them."""
+        masks = ball(plan.rows, self.within // plan.keys).tolist()
+        widest = max(mask.bit_count() for mask in masks)
+        return [(piece, ~mask) for piece in range(plan.keys) for mask in masks if mask.bit_count() == widest]
 
     def similarity(self, left: Documents, right: Documents, model: Model) -> NDArray[np.float64]:
         return cosine(*align(vectors(left, model), vectors(right, model)))

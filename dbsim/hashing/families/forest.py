@@ -7,6 +7,7 @@ turns out to be; there is no number of rows to choose, no threshold, and a delet
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from dbsim.hashing.documents import Documents
 from dbsim.hashing.families.hyperplane import Hyperplane
 from dbsim.hashing.families.minhash import MinHash, minima
-from dbsim.hashing.family import Family, Keys, Model
+from dbsim.hashing.family import Family, Join, Keys, Model
 from dbsim.hashing.keys import LIMIT_KEYS, WORD, Plan, bit_keys
 
 
@@ -60,6 +61,13 @@ class Forest(Family):
     def grid(self, threshold: float, recall: float) -> list[tuple[Family, Plan]]:
         made = [replace(self, trees=trees) for trees in sorted({3, 5, 10, 20, self.trees})]
         return [(family, family.plan(threshold, recall)) for family in made]
+
+    def joins(self, plan: Plan, threshold: float, recall: float) -> list[Join]:
+        """The longest prefix that a pair at the threshold shares in some tree with this recall."""
+        digit = self.collision(threshold)
+        length = int(math.log(1.0 - (1.0 - recall) ** (1.0 / self.trees)) / math.log(digit)) if digit < 1.0 else WORD
+        rest = WORD - min(max(length, 1), WORD)
+        return [(tree, -1 << rest) for tree in range(plan.keys)]
 
     def fit(self, documents: Documents, plan: Plan) -> Model:
         return self._digits.fit(documents, plan)

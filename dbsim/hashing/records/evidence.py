@@ -127,9 +127,8 @@ def _rising(m: Numbers, u: Numbers) -> Numbers:
     m, u = np.maximum(m, 1e-9), np.maximum(u, 1e-9)
     ratio = m / u
     for field in range(len(ratio)):
-        ratio[field, 1 : EQUAL + 1] = scipy.optimize.isotonic_regression(
-            ratio[field, 1 : EQUAL + 1], weights=u[field, 1 : EQUAL + 1]
-        ).x
+        levels = slice(1, EQUAL + 1)
+        ratio[field, levels] = scipy.optimize.isotonic_regression(ratio[field, levels], weights=u[field, levels]).x
     found: Numbers = np.log2(np.maximum(ratio, 1e-9))
     found[:, 0] = 0.0
     return found

@@ -11,8 +11,9 @@ from sqlalchemy.exc import DBAPIError
 
 from dbsim.dedupe.store_pairs import Workplace
 from dbsim.errors import InvalidOption
+from dbsim.tables.group_tables import PUBLISHED
 from dbsim.tables.key_conditions import key_columns
-from dbsim.tables.names import quote
+from dbsim.tables.names import literal, quote
 from dbsim.tables.source import Key
 
 CHOICES = ("first", "last", "longest")
@@ -23,6 +24,7 @@ class Ranking:
     """`keep` is one of CHOICES, or a SQL expression of which the highest value stays (ties: the first row)."""
 
     place: Workplace
+    result: str = PUBLISHED
     keep: str = "first"
 
     def ranked(self, groups: Sequence[int] | None = None) -> Select[Any]:
@@ -30,7 +32,7 @@ class Ranking:
 
         The expression is evaluated in a scope of its own, where only the source's columns are known.
         """
-        view = self.place.groups.groups
+        view = self.view
         group = view.c[self.place.groups.shown[0]]
         source = self.place.tables.source
         own = key_columns(source, self.place.tables)
@@ -45,6 +47,17 @@ class Ranking:
         ).join_from(view, rows, and_(*(a == b for a, b in zip(self.keys(view), keys, strict=True))))
         return query if groups is None else query.where(group.in_(groups))
 
+    @property
+    def view(self) -> Any:
+        """The rows of the result's groups."""
+        view = self.place.groups.saved_groups
+        mine = view.c[self.place.groups.result_name] == literal_column(literal(self.result))
+        return (
+            select(*(view.c[name] for name in (*self.place.tables.key_names, *self.place.groups.shown)))
+            .where(mine)
+            .subquery("dbsim_members")
+        )
+
     def keys(self, selectable: Any) -> list[ColumnElement[Any]]:
         return [selectable.c[name] for name in self.place.tables.key_names]
 
@@ -53,6 +66,7 @@ class Ranking:
 
     def kept(self, connection: Connection, groups: Sequence[int]) -> set[Key]:
         """Keys of the rows that stay, of some groups."""
+        self.check(connection)
         ranked = self.ranked(groups).subquery("ranked")
         rows = connection.execute(select(*self.ranked_keys(ranked)).where(ranked.c.dbsim_place == 1))
         return {tuple(row) for row in rows}

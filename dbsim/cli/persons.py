@@ -1,0 +1,86 @@
+"""dbsim create --records, match: persons on the command line."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from dbsim.cli.common import database_argument, err, index_argument, opened, print_json
+from dbsim.errors import InvalidOption
+from dbsim.text.kinds.registry import kind_names
+
+ALLOWED = ("threshold", "bits")  # of the options of other indexes
+HIGH = 0.9
+
+
+def create_records(
+    db: str, name: str, table: str, columns: tuple[str, ...], no_triggers: bool, options: Mapping[str, Any]
+) -> None:
+    """`columns` are NAME:KIND; NAME: leaves a column out."""
+    refused = [option for option, value in options.items() if value not in (None, False) and option not in ALLOWED]
+    if refused:
+        raise InvalidOption(f"--records chooses these itself: leave out --{refused[0].replace('_', '-')}")
+    kinds = dict(_kind(column) for column in columns)
+    database = opened(db)
+    index = database.create_records(
+        name,
+        table=table,
+        kinds=kinds,
+        threshold=options.get("threshold"),
+        bits=options.get("bits"),
+        triggers=not no_triggers,
+    )
+    made = index.options
+    for one in database.guess_records(table, kinds=kinds):
+        click.echo(str(one))
+    click.echo(
+        f"index {name!r} on {made.table}: {len(made.fields)} fields, {made.keys} keys; not as you would have it?"
+    )
+    click.echo(f"drop it and name the kind of a column, as in --column surname:name: {', '.join(kind_names())}")
+    click.echo(f"next: dbsim sync {db} {name}")
+
+
+def _kind(text: str) -> tuple[str, str]:
+    name, colon, kind = text.rpartition(":")
+    if not colon:
+        raise InvalidOption(f"with --records write --column NAME:KIND, such as {text}:name, or {text}: to leave it out")
+    return name, kind
+
+
+@click.command()
+@database_argument
+@index_argument
+@click.option("--json", "row", required=True, metavar="JSON", help="The row, as an object; - reads standard input.")
+@click.option("--probability", type=float, help="Least probability to show.  [default: the index's threshold]")
+@click.option("--limit", type=int, default=10, show_default=True, help="Most rows to show.")
+@click.option("--explain", is_flag=True, help="Show what speaks for and against each.")
+@click.option("--print-json", "as_json", is_flag=True, help="Print JSON.")
+def match(db: str, name: str, row: str, probability: float | None, limit: int, explain: bool, as_json: bool) -> int:
+    """Is this person in the table already? Exit code 1: nobody like it."""
+    found = opened(db).index(name).check_row(_row(row), probability=probability, limit=limit)
+    if as_json:
+        print_json([one.to_json() for one in found])
+    for one in [] if as_json else found:
+        click.echo(f"{one.probability:.4f}  {one.key}" + ("" if one.probability >= HIGH else "  (have a look)"))
+        for line in one.evidence.lines() if explain else ():
+            click.echo(f"  {line}")
+    if not found and not as_json:
+        err.print("nobody like this")
+    return 0 if found else 1
+
+
+def _row(text: str) -> dict[str, Any]:
+    try:
+        row = json.loads(sys.stdin.read() if text == "-" else text)
+    except json.JSONDecodeError as error:
+        raise InvalidOption(f'the row is not JSON ({error}): write it as {{"surname": "Meier"}}') from error
+    if not isinstance(row, dict):
+        raise InvalidOption('the row must be an object by column: write it as {"surname": "Meier"}')
+    return row
+
+
+COMMANDS = (match,)

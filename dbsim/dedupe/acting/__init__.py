@@ -1,0 +1,1 @@
+"""Which row of each group stays, and what is done to the others."""

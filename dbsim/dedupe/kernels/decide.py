@@ -1,0 +1,87 @@
+"""What an estimate can decide and what only the texts can: (counts, estimates) → keep, unsure (pure numpy)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dbsim.hashing.bloom import cardinality
+from dbsim.hashing.error import widths
+
+Numbers = NDArray[np.float64]
+Counts = Sequence[NDArray[Any]]
+RATIOS = 7  # sizes of the other set at which the error is looked at, from t times to 1/t times as large
+SLACK = 1e-9
+
+
+@dataclass(frozen=True)
+class FieldScore:
+    """How a field takes part in the score."""
+
+    bits: int
+    weight: float
+    sample: int = 1
+
+
+@dataclass(frozen=True)
+class Decision:
+    """`verify` as users say it: None for what lies within the estimate's error, True for all, False for none.
+
+    Without `estimated` the filters know nothing of the measure: every candidate is looked at.
+    """
+
+    fields: tuple[FieldScore, ...]
+    threshold: float
+    verify: bool | None = None
+    estimated: bool = True
+
+    @cached_property
+    def _widths(self) -> list[tuple[Numbers, Numbers]]:
+        """Of every field, for a filter with 0 … bits set: how far below and above the threshold to look."""
+        return [self._field(field) for field in self.fields]
+
+    def _field(self, field: FieldScore) -> tuple[Numbers, Numbers]:
+        features = np.array(cardinality(field.bits))
+        ratio = max(self.threshold, 0.3) ** np.linspace(-1, 1, RATIOS)
+        others = np.clip(np.searchsorted(features, features[:, None] * ratio), 1, field.bits)
+        mine = np.broadcast_to(np.arange(field.bits + 1)[:, None], others.shape)
+        threshold = self.threshold if len(self.fields) == 1 else None
+        below, above = widths(field.bits, mine, others, threshold, field.sample)
+        return below.max(axis=1), above.max(axis=1)
+
+    def _spread(self, a: Counts, b: Counts, side: int) -> Numbers:
+        """How far estimates of these pairs may lie on one side of the threshold."""
+        total, squares = np.zeros(len(a[0])), np.zeros(len(a[0]))
+        for field, table, mine, other in zip(self.fields, self._widths, a, b, strict=True):
+            both = (mine > 0) & (other > 0)
+            width = np.maximum(table[side][mine], table[side][other])
+            total += field.weight * both
+            squares += np.where(both, (field.weight * width) ** 2, 0.0)
+        return np.sqrt(squares) / np.where(total > 0, total, 1.0)
+
+    def possible(self, a: Counts, b: Counts) -> NDArray[np.bool_]:
+        """Pairs whose counts alone do not rule them out: Ĵ is at most the smaller set by the larger."""
+        if not self.estimated or len(self.fields) > 1:
+            return np.ones(len(a[0]), bool)
+        features = np.array(cardinality(self.fields[0].bits))
+        one, two = features[a[0]], features[b[0]]
+        lowest = self.threshold - (0.0 if self.verify is False else self._spread(a, b, 0))
+        return np.asarray(np.minimum(one, two) + SLACK >= lowest * np.maximum(one, two))
+
+    def kept(self, a: Counts, b: Counts, estimates: Numbers) -> NDArray[np.bool_]:
+        """Pairs that are, or may be, at the threshold."""
+        if not self.estimated:
+            return np.ones(len(estimates), bool)
+        lowest = self.threshold - (0.0 if self.verify is False else self._spread(a, b, 0))
+        return np.asarray((estimates >= lowest) & ((estimates > 0) | (lowest == -np.inf)))
+
+    def unsure(self, a: Counts, b: Counts, estimates: Numbers) -> NDArray[np.bool_]:
+        """Of those: pairs for which the texts are asked."""
+        if self.verify is not None or not self.estimated:
+            return np.full(len(estimates), self.verify is not False or not self.estimated)
+        return np.asarray(estimates < self.threshold + self._spread(a, b, 1))

@@ -1,0 +1,168 @@
+"""Fill one generation of an index in key order, build its B-trees, open it: one transaction a batch, resumable."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from sqlalchemy import ColumnElement, Connection, FromClause, func, select, text
+from sqlalchemy.schema import DropTable
+
+from dbsim.context import Stage
+from dbsim.engines.source_rows import source_rows, texts
+from dbsim.hashing.bloom import cardinality
+from dbsim.lifecycle.create import show
+from dbsim.progress import Progress
+from dbsim.sync import models
+from dbsim.sync.filling.crowd import Crowd, processes
+from dbsim.sync.filling.parts import Parts
+from dbsim.sync.presign import Rehearsal
+from dbsim.sync.refresh import last_stored, store
+from dbsim.tables import catalogue
+from dbsim.tables.key_conditions import after, key_columns, up_to
+from dbsim.tables.source import Key, Texts
+
+
+@dataclass
+class Filling(Stage):
+    """Any number of these may work on one generation at once: the index's row in the catalogue is their lock."""
+
+    progress: Progress
+    meanwhile: Callable[[], object]  # after each transaction: keeps the generation that is searched in step
+
+    workers: int | None = None  # processes; None: the machine's, if the table is large enough for that to pay
+
+    def run(self) -> int:
+        """Rows in primary key order; the last row stored is the place to go on from, or that of each part."""
+        if not self.read(self.unfinished):
+            return 0
+        stored, total = self._count(self.tables.signatures), self._count(self.tables.source)
+        several = processes(self.context, self.workers, total - stored)
+        shown = partial(self._show, stored, total)
+        filled = Crowd(self, several, shown, self.meanwhile).run() if several > 1 else 0
+        while step := self._batch():
+            filled += step
+            shown(filled)
+            self.meanwhile()
+            if step < self.backend.fill_batch and not self.read(self._parts_left):
+                break  # what the application adds behind the last row is read at the end: it may add for ever
+        self._build_indexes()
+        return filled
+
+    def _show(self, stored: int, total: int, filled: int) -> None:
+        self.progress("reading", stored + filled, max(total, stored + filled))
+
+    def step(self, connection: Connection, signer: Rehearsal, upto: Key | None = None) -> int:
+        """Sign and store the next rows, as far as that key if one is given; 0 when there are no more."""
+        if not self.unfinished(connection, lock=True):
+            return 0
+        if self.parts_exist(connection):
+            left = [part for part in self.parts.all(connection) if not part.done or part.upto is None]
+            return next((done for part in left if (done := self.fill_part(connection, part.number, signer))), 0)
+        columns = key_columns(self.tables.source, self.tables)
+        last = last_stored(connection, self.tables)
+        conditions = [] if last is None else [after(columns, last)]
+        conditions += [] if upto is None else [up_to(columns, upto)]
+        return self._store(connection, signer, conditions)[0]
+
+    def fill_part(self, connection: Connection, number: int, signer: Rehearsal) -> int:
+        """The next rows of a part, whose row in the table of parts is locked; 0 when it has no more."""
+        part = self.parts.take(connection, number)
+        rest = part.rest(key_columns(self.tables.source, self.tables))
+        stored, last = self._store(connection, signer, rest)
+        self.parts.reach(connection, part, last or part.reached, done=stored < self.backend.fill_batch)
+        return stored
+
+    def _store(
+        self, connection: Connection, signer: Rehearsal, conditions: Sequence[ColumnElement[bool]]
+    ) -> tuple[int, Key | None]:
+        """(rows stored, the last of them)"""
+        models.require(connection, self.tables, self.signer)
+        done, last = 0, None
+        for batch in self.next_rows(connection, conditions):
+            store(connection, self.backend, self.tables, batch, signer.sign(batch))
+            done, last = done + len(batch), batch.keys[-1]
+        return done, last
+
+    @property
+    def parts(self) -> Parts:
+        return Parts(self.tables)
+
+    def parts_exist(self, connection: Connection) -> bool:
+        return self.backend.has_table(connection, self.parts.table.name)
+
+    def _parts_left(self, connection: Connection) -> bool:
+        return self.parts_exist(connection) and not all(part.done for part in self.parts.all(connection))
+
+    def _batch(self) -> int:
+        rehearsal = Rehearsal(self.signer)
+        if self.backend.writers_wait:
+            rehearsal = self.read(self._rehearse)
+        return self.write(lambda c: self.step(c, rehearsal))
+
+    def _rehearse(self, connection: Connection) -> Rehearsal:
+        last = last_stored(connection, self.tables)
+        start = [] if last is None else [after(key_columns(self.tables.source, self.tables), last)]
+        return Rehearsal(self.signer, self.next_rows(connection, start))
+
+    def next_rows(self, connection: Connection, conditions: Sequence[ColumnElement[bool]]) -> Iterator[Texts]:
+        columns = key_columns(self.tables.source, self.tables)
+        # rows whose key is NULL, which SQLite allows, cannot be referred to
+        there = [column.is_not(None) for column in columns]
+        rows = source_rows(self.backend, self.tables).where(*there, *conditions).order_by(*columns)
+        return texts(connection, self.backend, self.tables, rows.limit(self.backend.fill_batch))
+
+    def unfinished(self, connection: Connection, *, lock: bool = False, share: bool = False) -> bool:
+        """Neither finished by another worker nor given up by another change of options."""
+        if lock:
+            self.backend.share(connection, self.tables.record.name)
+        found = catalogue.generations(connection, self.tables.record.name, lock=lock, share=share)
+        record = catalogue.target(found)
+        return record is not None and record.generation == self.tables.record.generation and not record.ready
+
+    def _build_indexes(self) -> None:
+        """After the rows, which is faster than with each row; one a transaction, so that a kill loses only one."""
+        indexes = self.tables.indexes()
+        for number in range(len(indexes)):
+            self.progress("building indexes", number, len(indexes))
+            self.write(partial(self.build_index, number=number))
+            self.meanwhile()
+        while not self.write(self._open):
+            self.meanwhile()
+        self.progress("building indexes", len(indexes), len(indexes))
+
+    def build_index(self, connection: Connection, number: int, *, share: bool = False) -> None:
+        if self.unfinished(connection, lock=True, share=share):
+            connection.execute(self.tables.indexes()[number])
+
+    def _open(self, connection: Connection) -> bool:
+        """Read what was added behind the last row in the meantime; unless that was much, the generation is ready.
+
+        Both under one lock: workers leave rows behind the last one to the filling, until they see that it is ready.
+        """
+        if not self.unfinished(connection, lock=True):
+            return True
+        if self.step(connection, Rehearsal(self.signer)) >= self.backend.fill_batch or self._parts_left(connection):
+            return False
+        for size in {field.bits for field in self.tables.record.options.fields}:
+            _add_cardinalities(connection, size)
+        if self.parts_exist(connection):
+            connection.execute(DropTable(self.parts.table))
+        self.backend.finish_filling(connection, self.tables)
+        catalogue.set_ready(connection, self.tables.record)
+        if self.tables.record.searched and self.signer.family.learns:  # the views show what was learned
+            show(connection, self.backend, self.tables)
+        return True
+
+    def _count(self, table: FromClause) -> int:
+        return self.read(lambda c: c.scalar(select(func.count()).select_from(table))) or 0
+
+
+def _add_cardinalities(connection: Connection, size: int) -> None:
+    """The estimate behind every popcount, for SQL without a logarithm; other indexes may add the same."""
+    table = catalogue.cardinality_table
+    if connection.execute(select(table.c.bits).where(table.c.bits == size).limit(1)).first() is None:
+        rows = [{"bits": size, "count": count, "estimate": value} for count, value in enumerate(cardinality(size))]
+        statement = "INSERT INTO dbsim_cardinality (bits, count, estimate) VALUES (:bits, :count, :estimate)"
+        connection.execute(text(f"{statement} ON CONFLICT (bits, count) DO NOTHING"), rows)
