@@ -25,7 +25,7 @@ def page() -> str:
 
 
 INTRODUCTION = (
-    "Made by `python -m tools.make_api` from the docstrings; the examples are run by the tests, one after the other, on "
+    "Made by `python -m tools.make_api` from the docstrings; the examples are run by the tests, one after another, on "
     "SQLite and on PostgreSQL. `None` always means “not given”."
 )
 RETURNED = ("Results", "Hit", "Explanation", "Field", "IndexOptions")
