@@ -11,8 +11,8 @@ from typing import Any
 
 import click
 
-from dbsim.engines.refusals import driver_errors, refusal
 from dbsim.errors import DbsimError
+from dbsim.refusals import driver_errors, refusal
 
 DONE, NOTHING, ERROR, STOPPED = 0, 1, 2, 130
 
