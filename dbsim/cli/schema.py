@@ -57,7 +57,22 @@ def sql(dialect: str, since: str, to: str | None) -> None:
 @table_option
 @index_options(required=True)
 @click.option("--config", type=click.Path(), default="alembic.ini", show_default=True, help="Of your application.")
-def init_migration(db: str, name: str, table: str, columns: tuple[str, ...], config: str, **options: Any) -> None:
+@click.option("--section", default="alembic", show_default=True, help="Of that file, as in `alembic -n`.")
+@click.option("--head", help="The migration to go on from, where there are several.  [default: the last]")
+@click.option(
+    "--version-path", type=click.Path(), help="Where to write it, where there are several.  [default: beside it]"
+)
+def init_migration(
+    db: str,
+    name: str,
+    table: str,
+    columns: tuple[str, ...],
+    config: str,
+    section: str,
+    head: str | None,
+    version_path: str | None,
+    **options: Any,
+) -> None:
     """Write an Alembic migration for your application that creates an index, or changes one to these options.
 
     What you leave open is chosen from the table in DB, which is not changed.
@@ -65,7 +80,9 @@ def init_migration(db: str, name: str, table: str, columns: tuple[str, ...], con
     fields = tuple(take_fields(columns, options))
     given = {option: value for option, value in options.items() if value is not None}
     asked = IndexOptions(name=name, table=table, fields=fields, **given)
-    path = dbsim.migrate.init_migration(opened(db).engine, asked, config)
+    path = dbsim.migrate.init_migration(
+        opened(db).engine, asked, config, section=section, head=head, version_path=version_path
+    )
     click.echo(f"written: {path}")
     click.echo(f"after `alembic upgrade head` run: dbsim sync {db} {name}")
 
