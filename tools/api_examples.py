@@ -119,7 +119,7 @@ EXAMPLES = {
         for decision, scores in idx.labelled_pairs():
             print(decision.verdict, scores)
     """,
-    "Index.undecide": "idx.decide(1, 3, 'unsure')\nidx.undecide(1, 3)",
+    "Index.undecide": 'idx.decide(1, 3, "unsure")\nidx.undecide(1, 3)',
     "Index.kept": "print(idx.kept([]))",
     "Index.key": "print(idx.key(1))",
     "Index.tune": "print(idx.tune(sample=100))",
