@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, insert, literal, select
 
 from dbsim.engines.execute import run
 from dbsim.errors import StatementRejected
@@ -38,7 +38,7 @@ class Repair:
             tables.record.options.triggers
             and not backend.missing_triggers(connection, tables)
             and not backend.missing_surface(connection, tables)
-            and connection.execute(select(*tables.queue.c).limit(1)).first() is None
+            and connection.execute(select(literal(1)).select_from(tables.queue).limit(1)).first() is None
             and not decisions.incomplete(connection, backend, tables)
         )
 

@@ -25,5 +25,5 @@ def references(connection: Connection, table: str) -> list[Reference]:
     rows = ask(connection, STATEMENT, name=table)
     return [
         Reference(schema, name, tuple(columns), tuple(referred), ACTIONS[action])
-        for schema, name, action, columns, referred in rows
+        for schema, name, action, columns, referred in map(tuple, rows)
     ]
