@@ -24,7 +24,7 @@ def made(database: dbsim.Database, groups: int = 12, singles: int = 60, **option
 
 
 def test_a_whole_index_keeps_its_promise(database: dbsim.Database) -> None:
-    index = made(database, rows=0, keys=0)
+    index = made(database, rows=None, keys=None)
     report = index.evaluate(sample=200)
     assert report.queries == report.table_rows == 108
     assert report.own.value == 1.0
