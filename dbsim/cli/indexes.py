@@ -109,9 +109,11 @@ def sync(db: str, name: str, follow: bool, reconcile: bool, refit: bool, workers
         index.refit()
     with progress_bar() as progress:
         report = index.sync(reconcile=reconcile, workers=workers, progress=progress)
-    if report.triggers_restored:
+    if report.renewed:
+        err.print("its triggers, views and functions were of an earlier dbsim and are of this one now")
+    elif report.triggers_restored:
         err.print(f"[yellow]{len(report.triggers_restored)} missing triggers were installed again")
-    if report.views_restored:
+    if report.views_restored and not report.renewed:
         err.print(f"[yellow]{len(report.views_restored)} missing views or functions were created again")
     done = f"{report.filled} rows read, {report.changed} changes worked off"
     if report.compared:

@@ -93,6 +93,12 @@ def show(connection: Connection, backend: Backend, tables: IndexTables) -> None:
     show_status(connection, backend)
 
 
+def outdated(connection: Connection, backend: Backend, tables: IndexTables) -> bool:
+    """Whether triggers, views or functions are of an earlier dbsim: they work until `sync` makes them anew."""
+    triggers = tables.record.options.triggers and backend.outdated_triggers(connection, tables)
+    return triggers or backend.outdated_surface(connection, tables)
+
+
 def show_status(connection: Connection, backend: Backend) -> None:
     run(connection, backend.status_statements(connection, _indexes(connection)))
 

@@ -55,6 +55,8 @@ def downgrade(op: Operations, to: str = BASE, since: str | None = None) -> None:
         return
     if to == BASE:
         emit(op, backend_for(op).drop_shared())
+    if not offline(op):  # which indexes there are cannot be asked without a connection
+        schema.take_back(op.get_bind(), backend_for(op), to)
     versions.downgrade(op, found, to)
 
 
