@@ -75,7 +75,7 @@ def _sync_all(database: dbsim.Database) -> list[Any]:
 
 
 def _answers(database: dbsim.Database) -> dict[str, Any]:
-    """What is stored, and all that people can ask, of the indexes that learn nothing; the others keep what they had learned."""
+    """What is stored, and all that people can ask; indexes that learn keep a model that a new one would not have."""
     found: dict[str, Any] = {}
     for name in ("articles", "weighted"):
         index, shown = database.index(name), f"dbsim_{name}"
