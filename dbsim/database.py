@@ -62,9 +62,13 @@ class Database:
         """Create dbsim's own tables or bring them up to this version; safe to repeat. Returns the version."""
         return own_schema.upgrade(self.engine, self._backend, to)
 
-    def downgrade(self, to: str = "base") -> None:
-        """Remove dbsim's own tables, or lower their version; the indexes must be dropped before."""
-        own_schema.downgrade(self.engine, self._backend, to)
+    def downgrade(self, to: str = "base", *, documents: bool | None = None) -> None:
+        """Remove dbsim's own tables, or lower their version; the indexes must be dropped before.
+
+        Rows that were imported into dbsim_document are yours: `documents=True` deletes them, False leaves them in their
+        table; without either word nothing is removed while there are any.
+        """
+        own_schema.downgrade(self.engine, self._backend, to, documents)
 
     # ── indexes ──
     def create_index(
@@ -188,14 +192,23 @@ class Database:
         drop(self.engine, self._backend, name)
 
     def import_file(
-        self, path: str | Path, *, table: str | None = None, text: str | None = None, progress: Progress | None = None
+        self,
+        path: str | Path,
+        *,
+        table: str | None = None,
+        text: str | None = None,
+        separator: str | None = None,
+        progress: Progress | None = None,
     ) -> tuple[str, int]:
-        """Load a .jsonl or .csv file into a table (made if missing; dbsim_document by default): (table, rows)."""
+        """Load a .jsonl or .csv file into a table (made if missing; dbsim_document by default): (table, rows).
+
+        The separator of a .csv file and the types of a new table's columns follow from all that the file holds.
+        """
         if table is None:
             self._require_schema()
         show = progress or (lambda stage, done, total: None)
         report = lambda done: show("importing", done, done)  # noqa: E731
-        return self._context.write(lambda c: load(c, self._backend, Path(path), table, text, report))
+        return self._context.write(lambda c: load(c, self._backend, Path(path), table, text, separator, report))
 
     def walk(
         self,

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import click
 
+from benchmarks.sources import readme
+
 EXPERIMENTS = {
     "prefix-models": "Seed 000, fig. 4.2 and 4.3: prefix-class models against the vector space model.",
     "fuzzy-stable": "Seed 000, fig. 4.4 to 4.6: fuzzy-fingerprints against α-stable hashing.",
@@ -20,10 +22,14 @@ PLOTS = Path(__file__).parent / "plots"
 
 
 @click.command(help=__doc__)
-@click.argument("name", type=click.Choice([*EXPERIMENTS, "all"]))
+@click.argument("name", type=click.Choice([*EXPERIMENTS, "all", "readme"]))
+@click.argument("folder", type=click.Path(path_type=Path, exists=True), required=False)
 @click.option("--size", type=click.Choice(["small", "full"]), default="full", show_default=True)
 @click.option("--plots", type=click.Path(path_type=Path), default=PLOTS, help="Folder for the pictures.")
-def main(name: str, size: str, plots: Path) -> None:
+def main(name: str, folder: Path | None, size: str, plots: Path) -> None:
+    if name == "readme":
+        readme.write(folder or Path.cwd(), list(EXPERIMENTS))
+        return
     for one in EXPERIMENTS if name == "all" else (name,):
         import_module(f"benchmarks.sources.{one.replace('-', '_')}").run(size).show(plots)
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import click
 
 import dbsim.migrate
-from dbsim.cli.common import database_argument, index_argument, opened
+from dbsim.cli.common import database_argument, index_argument, opened, require_yes
 from dbsim.cli.index_options import index_options, take_fields
 from dbsim.cli.indexes import table_option
 from dbsim.engines.registry import BACKENDS
-from dbsim.errors import SchemaOutdated
+from dbsim.errors import ImportedRows, InvalidOption, SchemaOutdated
 from dbsim.options import IndexOptions
 
 
@@ -36,9 +37,21 @@ def upgrade(db: str, check: bool, to: str | None) -> int:
 @click.command()
 @database_argument
 @click.option("--to", metavar="VERSION", default="base", help="Down to this version only.")
-def downgrade(db: str, to: str) -> None:
+@click.option("--yes", is_flag=True, help="Delete imported documents without asking.")
+@click.option("--keep-documents", is_flag=True, help="Leave imported documents in their table, dbsim_document.")
+def downgrade(db: str, to: str, yes: bool, keep_documents: bool) -> None:
     """Remove dbsim's own tables; drop the indexes first."""
-    opened(db).downgrade(to)
+    if yes and keep_documents:
+        raise InvalidOption("give --yes to delete the imported documents, or --keep-documents, not both")
+    database = opened(db)
+    try:
+        database.downgrade(to, documents=True if yes else False if keep_documents else None)
+    except ImportedRows as found:
+        what = f"dbsim_document with its {found.count} imported rows"
+        if not sys.stdin.isatty():
+            raise InvalidOption(f"add --yes to delete {what}, or --keep-documents to leave it there") from found
+        require_yes(f"Delete {what}?")
+        database.downgrade(to, documents=True)
     click.echo("dbsim's tables are removed" if to == "base" else f"dbsim's tables are at version {to}")
 
 
@@ -57,7 +70,22 @@ def sql(dialect: str, since: str, to: str | None) -> None:
 @table_option
 @index_options(required=True)
 @click.option("--config", type=click.Path(), default="alembic.ini", show_default=True, help="Of your application.")
-def init_migration(db: str, name: str, table: str, columns: tuple[str, ...], config: str, **options: Any) -> None:
+@click.option("--section", default="alembic", show_default=True, help="Of that file, as in `alembic -n`.")
+@click.option("--head", help="The migration to go on from, where there are several.  [default: the last]")
+@click.option(
+    "--version-path", type=click.Path(), help="Where to write it, where there are several.  [default: beside it]"
+)
+def init_migration(
+    db: str,
+    name: str,
+    table: str,
+    columns: tuple[str, ...],
+    config: str,
+    section: str,
+    head: str | None,
+    version_path: str | None,
+    **options: Any,
+) -> None:
     """Write an Alembic migration for your application that creates an index, or changes one to these options.
 
     What you leave open is chosen from the table in DB, which is not changed.
@@ -65,7 +93,9 @@ def init_migration(db: str, name: str, table: str, columns: tuple[str, ...], con
     fields = tuple(take_fields(columns, options))
     given = {option: value for option, value in options.items() if value is not None}
     asked = IndexOptions(name=name, table=table, fields=fields, **given)
-    path = dbsim.migrate.init_migration(opened(db).engine, asked, config)
+    path = dbsim.migrate.init_migration(
+        opened(db).engine, asked, config, section=section, head=head, version_path=version_path
+    )
     click.echo(f"written: {path}")
     click.echo(f"after `alembic upgrade head` run: dbsim sync {db} {name}")
 

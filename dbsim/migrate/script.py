@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from dataclasses import dataclass, replace
 from dataclasses import fields as fields_of
-from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 from textwrap import indent
+from typing import Any
 
 from alembic.config import Config
 from alembic.migration import MigrationContext
@@ -45,15 +46,31 @@ def sql(dialect: str, since: str = BASE, to: str | None = None) -> str:
     return out.getvalue()
 
 
-def init_migration(engine: Engine, asked: IndexOptions, config: str | Path = "alembic.ini") -> Path:
-    """Write the migration that creates the index, or changes it to these options, after the application's last one."""
-    plan = read(engine, backend_of(engine), lambda c: _plan(c, asked))
-    message, up, down = plan
+@dataclass(frozen=True, kw_only=True)
+class History:
+    """Where in the application's Alembic history a migration goes, in Alembic's own words."""
+
+    config: str | Path = "alembic.ini"
+    section: str = "alembic"
+    head: str | None = None
+    version_path: str | Path | None = None
+
+
+def init_migration(engine: Engine, asked: IndexOptions, config: str | Path = "alembic.ini", **history: Any) -> Path:
+    """Write the migration that creates the index, or changes it to these options, after the application's last one.
+
+    `head`, `version_path` and `section` are those of `alembic revision` (and `alembic -n`).
+    """
+    given = History(config=config, **history)
+    scripts = _scripts(given)
+    message, up, down = read(engine, backend_of(engine), lambda c: _plan(c, asked))
     try:
-        made = ScriptDirectory.from_config(_config(config)).generate_revision(
+        made = scripts.generate_revision(
             rev_id(),
             message,
             refresh=True,
+            head=given.head,
+            version_path=given.version_path,
             imports="import dbsim.migrate\nfrom dbsim import Field, IndexOptions",
             upgrades=indent(up, "    ").strip(),
             downgrades=indent(down, "    ").strip(),
@@ -64,12 +81,40 @@ def init_migration(engine: Engine, asked: IndexOptions, config: str | Path = "al
     return Path(made.path)
 
 
-def _config(path: str | Path) -> Config:
-    if not Path(path).is_file():
+def _scripts(history: History) -> ScriptDirectory:
+    """The application's migrations; a history with several ends needs one to be named."""
+    try:
+        scripts = _with_template(ScriptDirectory.from_config(_config(history)))
+        heads = scripts.get_heads() if history.head is None else []
+    except CommandError as error:
+        raise DbsimError(f"Alembic cannot read your migrations: {error}") from error
+    if len(heads) > 1:
         raise DbsimError(
-            f"there is no {str(path)!r}: run this where your application's alembic.ini is, or give --config"
+            f"your migrations have several heads ({', '.join(sorted(heads))}): "
+            f"name the one to go on from with --head, or merge them with `alembic merge heads`"
         )
-    return Config(str(path), cmd_opts=Namespace(quiet=True))
+    return scripts
+
+
+def _with_template(scripts: ScriptDirectory) -> ScriptDirectory:
+    """With Alembic's own template where the application's is missing or has no room for what is written."""
+    template = Path(scripts.dir, "script.py.mako")
+    own = template.read_text("utf-8") if template.is_file() else ""
+    if not all(part in own for part in ("imports", "upgrades", "downgrades")):
+        scripts.version_locations = scripts.version_locations or [str(Path(scripts.dir, "versions"))]
+        scripts.dir = str(Path(Config().get_template_directory(), "generic"))  # only for the template, from here on
+    return scripts
+
+
+def _config(history: History) -> Config:
+    """Of alembic.ini, or of [tool.alembic] in the pyproject.toml beside it, as Alembic itself looks for it."""
+    path, quiet = Path(history.config), Namespace(quiet=True)
+    project = path.parent / "pyproject.toml"
+    if path.is_file():
+        return Config(str(path), ini_section=history.section, cmd_opts=quiet)
+    if project.is_file() and "[tool.alembic]" in project.read_text("utf-8"):
+        return Config(toml_file=project, ini_section=history.section, cmd_opts=quiet)
+    raise DbsimError(f"there is no {str(path)!r}: run this where your application's alembic.ini is, or give --config")
 
 
 def _plan(connection: Connection, asked: IndexOptions) -> tuple[str, str, str]:

@@ -6,10 +6,13 @@ import json
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sqlalchemy import inspect
 
 import dbsim
 from dbsim.errors import DbsimError, InvalidOption, UnknownName
+from dbsim.importing.sniff import number
 from dbsim.tables.names import quote
 from tests.integration.helpers import QUICK, Command, execute, fetch, near_copy, sentence
 
@@ -25,13 +28,36 @@ def written(folder: Path, name: str, content: str | bytes) -> Path:
 
 
 GOOD: dict[str, tuple[str | bytes, list[tuple[object, ...]]]] = {
-    "plain.csv": ("id,title\n1,a\n2,b\n", [("1", "a"), ("2", "b")]),
-    "bom.csv": (b"\xef\xbb\xbfid,title\r\n1,a\r\n", [("1", "a")]),
-    "quoted.csv": ('id,title\n1,"a, ""b""\nc"\n2, spaced\n', [("1", 'a, "b"\nc'), ("2", "spaced")]),
-    "short.csv": ("id,title\n1\n2,b\n", [("1", None), ("2", "b")]),
-    "large.csv": ("id,title\n1," + "x" * 300_000 + "\n", [("1", "x" * 300_000)]),
+    "plain.csv": ("id,title\n1,a\n2,b\n", [(1, "a"), (2, "b")]),
+    "bom.csv": (b"\xef\xbb\xbfid,title\r\n1,a\r\n", [(1, "a")]),
+    "quoted.csv": ('id,title\n1,"a, ""b""\nc"\n2, spaced\n', [(1, 'a, "b"\nc'), (2, "spaced")]),
+    "short.csv": ("id,title\n1\n2,b\n", [(1, None), (2, "b")]),
+    "large.csv": ("id,title\n1," + "x" * 300_000 + "\n", [(1, "x" * 300_000)]),
     "without key.csv": ("title\na\nb\n", [(1, "a"), (2, "b")]),
-    "UPPER.CSV": ("id,title\n1,ä\n", [("1", "ä")]),
+    "UPPER.CSV": ("id,title\n1,ä\n", [(1, "ä")]),
+    "semicolons.csv": ('id;title\n1;a, b\n2;"c; d"\n', [(1, "a, b"), (2, "c; d")]),
+    "semicolons twice.csv": ("id;title, long\n1;a, b\n2;c\n", [(1, "a, b"), (2, "c")]),
+    "tabs.csv": ("id\ttitle\n1\ta; b, c\n", [(1, "a; b, c")]),
+    "tabs by name.tsv": ("id\ttitle, text; more\n1\ta\n", [(1, "a")]),
+    "pipes.csv": ("id|title\n1|a,b\n", [(1, "a,b")]),
+    "zeros.csv": ("id,title\n007,01234\n10,99999\n", [("007", "01234"), ("10", "99999")]),
+    "late.csv": (
+        "id,title\n" + "".join(f"{n},{n}\n" for n in range(100, 500)) + "A1,x\n",
+        [*((str(n), str(n)) for n in range(100, 500)), ("A1", "x")],
+    ),
+    "numbers.csv": ("id,title,n\n1,2.5,\n2,3,7\n", [(1, 2.5, None), (2, 3.0, 7)]),
+    "versions.csv": ("id,title\n1,1.1\n2,1.10\n", [(1, "1.1"), (2, "1.10")]),
+    "not numbers.csv": (
+        "id,a,b,c,d\n1,+5,1e3,nan,\u0663\n2,6,7,8,9\n",
+        [(1, "+5", "1e3", "nan", "\u0663"), (2, "6", "7", "8", "9")],
+    ),
+    "beyond.csv": ("id,title\n9223372036854775807,9223372036854775808\n", [(2**63 - 1, str(2**63))]),
+    "empty.csv": ("id,title\n1,\n2,\n", [(1, ""), (2, "")]),
+    "texts.jsonl": ('{"id": "1", "title": "2"}\n', [("1", "2")]),
+    "news.jsonl": (
+        "".join(f'{{"id": {n}}}\n' for n in range(500)) + '{"id": 500, "news": 1}',
+        [*((n, None) for n in range(500)), (500, 1)],
+    ),
     "plain j.jsonl": (
         '{"id": 1, "title": "a"}\n\n{"id": 2, "title": null}\n{"id": 3}\n',
         [(1, "a"), (2, None), (3, None)],
@@ -56,6 +82,30 @@ def test_a_new_table_has_the_columns_of_the_file(database: dbsim.Database, tmp_p
         assert (table, count) == (Path(name).stem, len(expected)), name
         assert rows(database, table) == expected, name
         assert inspect(database.engine).get_pk_constraint(table)["constrained_columns"] == ["id"], name
+    capital = written(tmp_path, "capital.csv", "ID,title\n1,a\n")
+    assert database.import_file(capital, table="capital") == ("capital", 1)
+    assert fetch(database.engine, "SELECT * FROM capital") == [(1, "a")]
+
+
+def test_where_two_separators_fit_the_user_is_asked(
+    database: dbsim.Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shell = Command(monkeypatch, capsys)
+    url = database.engine.url.render_as_string(hide_password=False)
+    path = str(written(tmp_path, "both.csv", "id;a,b\n1;2,x\n3;4,y\n"))
+    code, out, err = shell("import", url, path, "--table", "t")
+    question = "dbsim: is both.csv separated by comma or semicolon? Say it with --separator; nothing was imported\n"
+    assert (code, out, err) == (2, "", question)
+    for said in ("semicolon", ";"):
+        assert shell("import", url, path, "--table", f"t {said}", "--separator", said)[0] == 0
+        assert rows(database, f"t {said}") == [(1, "2,x"), (3, "4,y")]
+    code, _, err = shell("import", url, path, "--table", "t", "--separator", "dots")
+    assert (code, "the separator 'dots' is not one character: say comma or" in err) == (2, True)
+
+
+@given(st.text(alphabet="0123456789.+-eE _x", max_size=25))
+def test_a_number_is_written_as_its_text(value: str) -> None:
+    assert str(number(value)) == value
 
 
 def test_an_existing_table_is_added_to(database: dbsim.Database, tmp_path: Path) -> None:
@@ -95,7 +145,6 @@ BAD: dict[str, tuple[str | bytes, str]] = {
     "nameless.jsonl": ('{"id": 1, "": 2}\n', "nameless.jsonl has a column without a name"),
     "surrogate.jsonl": ('{"id": 1, "t": "\\ud800"}\n', "the database cannot take a name or value"),
     "huge.jsonl": ('{"id": 1, "t": ' + "9" * 40 + "}\n", ""),
-    "late.jsonl": ("".join(f'{{"id": {n}}}\n' for n in range(500)) + '{"id": 500, "news": 1}', "named 'news'"),
     "notes.txt": ("hello", "notes.txt is neither .jsonl nor .csv: rename it or convert it"),
 }
 

@@ -1,29 +1,30 @@
-"""Read a .jsonl or .csv file into a table: path → rows inserted, in one transaction."""
+"""Read a .jsonl, .csv or .tsv file into a table: path → rows inserted, in one transaction."""
 
 from __future__ import annotations
 
 import csv
 import json
 from collections.abc import Callable, Iterator
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from typing import Any, TextIO
 
-from sqlalchemy import Boolean, Column, Connection, Double, Integer, MetaData, Table, Text, insert
+from sqlalchemy import Column, Connection, Integer, MetaData, Table, Text, insert
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.schema import CreateTable
+from sqlalchemy.types import NullType, TypeEngine
 
 from dbsim.engines.backend import Backend
 from dbsim.errors import InvalidOption, UnknownName
+from dbsim.importing.sniff import Record, number, separator_named, separator_of, types_of
 from dbsim.lifecycle.create import find_source
 from dbsim.tables.catalogue import document_table
-from dbsim.tables.types import row_number
 
-Record = dict[str, Any]
 BATCH = 1000
-PROBE = 200  # records looked at to choose the column types of a new table
 KEY = "id"
 REST = "\0"  # no column has this name
+TABULAR = {".csv": None, ".tsv": "tab", ".tab": "tab"}  # and their separator, where the name tells it
+READABLE = (*TABULAR, ".jsonl", ".ndjson", ".json")
 FIELD_LIMIT = 2**31 - 1  # characters in a CSV field; Python's own limit is 131,072
 
 
@@ -33,21 +34,25 @@ def load(
     path: Path,
     table: str | None,
     text: str | None,
+    separator: str | None,
     progress: Callable[[int], None],
 ) -> tuple[str, int]:
     """(table, rows inserted)"""
     if not path.is_file():
-        raise UnknownName("file", str(path), [str(other) for other in path.parent.glob("*") if other.is_file()])
-    records = _named(_records(path), path)
-    probe = list(islice(records, PROBE))
-    if not probe:
+        others = [other for other in path.parent.glob("*") if other.suffix.lower() in READABLE and other.is_file()]
+        raise UnknownName("file", str(path), [str(other) for other in others])
+
+    def records() -> Iterator[Record]:
+        return _named(_records(path, separator), path)
+
+    if next(records(), None) is None:
         raise InvalidOption(f"{path} holds no records")
     if table is None:
-        target, rows = document_table, _documents(chain(probe, records), text or "text", path)
+        target, rows = document_table, _documents(records(), text or "text", path)
     else:
-        target = _target(connection, backend, table, probe)
-        known = set(target.c.keys())
-        rows = (_fitting(record, known, target.name) for record in chain(probe, records))
+        target = _target(connection, backend, table, records, path.suffix.lower() in TABULAR)
+        types = {column.name: column.type for column in target.c}
+        rows = (_fitting(record, types, target.name) for record in records())
     done = 0
     while batch := list(islice(rows, BATCH)):
         names = dict.fromkeys(name for row in batch for name in row)
@@ -71,21 +76,23 @@ def _named(records: Iterator[Record], path: Path) -> Iterator[Record]:
         raise InvalidOption(f"{path.name} is not UTF-8: convert it first; nothing was imported") from error
 
 
-def _records(path: Path) -> Iterator[Record]:
+def _records(path: Path, separator: str | None) -> Iterator[Record]:
     with path.open(encoding="utf-8-sig", newline="") as file:
-        if path.suffix.lower() == ".csv":
-            yield from _csv_records(file, path)
-            return
-        if path.suffix.lower() not in (".jsonl", ".ndjson", ".json"):
+        kind = path.suffix.lower()
+        if kind not in READABLE:
             raise InvalidOption(f"{path.name} is neither .jsonl nor .csv: rename it or convert it")
-        for number, line in enumerate(file, 1):
+        if kind in TABULAR:
+            yield from _csv_records(file, path, separator or TABULAR[kind])
+            return
+        for line_number, line in enumerate(file, 1):
             if line.strip():
-                yield _json_record(line, path, number)
+                yield _json_record(line, path, line_number)
 
 
-def _csv_records(file: TextIO, path: Path) -> Iterator[Record]:
+def _csv_records(file: TextIO, path: Path, separator: str | None) -> Iterator[Record]:
     csv.field_size_limit(FIELD_LIMIT)
-    reader = csv.DictReader(file, restkey=REST, skipinitialspace=True)
+    delimiter = separator_named(separator) if separator else separator_of(file, path.name)
+    reader = csv.DictReader(file, delimiter=delimiter, restkey=REST, skipinitialspace=True)
     for record in reader:
         if REST in record:
             raise InvalidOption(
@@ -115,34 +122,32 @@ def _documents(records: Iterator[Record], text: str, path: Path) -> Iterator[Rec
         yield {"text": record[text], "source": path.name}
 
 
-def _target(connection: Connection, backend: Backend, name: str, probe: list[Record]) -> Table:
-    """The existing table, or a new one with the columns of the first records."""
+def _target(
+    connection: Connection, backend: Backend, name: str, records: Callable[[], Iterator[Record]], written: bool
+) -> Table:
+    """The existing table, or a new one with the columns of all records, which are read once more for it."""
     source = backend.describe(connection, name, None)
     if source is None and "." in name:
         source = find_source(connection, backend, name, None)
     if source is not None:
         return Table(source.table, MetaData(), *(Column(column) for column in source.columns), schema=source.schema)
-    names = dict.fromkeys(column for record in probe for column in record)
-    columns = [Column(column, _type([record.get(column) for record in probe])) for column in names if column != KEY]
-    key = _type([record.get(KEY) for record in probe]) if KEY in names else Integer()
-    table = Table(name, MetaData(), Column(KEY, key, primary_key=True), *columns)
+    types = types_of(records(), KEY, written=written)
+    key = next((column for column in types if column.lower() == KEY), KEY)
+    columns = [Column(column, type_) for column, type_ in types.items() if column != key]
+    table = Table(name, MetaData(), Column(key, types.get(key, Integer()), primary_key=True), *columns)
     connection.execute(CreateTable(table))
     return table
 
 
-def _type(values: list[Any]) -> Any:
-    found = {type(value) for value in values if value is not None}
-    if found == {bool}:
-        return Boolean()
-    if found == {int}:
-        return row_number()
-    if found and found <= {int, float}:
-        return Double()
-    return Text()
-
-
-def _fitting(record: Record, known: set[str], table: str) -> Record:
+def _fitting(record: Record, types: dict[str, TypeEngine[Any]], table: str) -> Record:
+    """Numbers where the new table has numbers; an empty value of such a column is none."""
     for name in record:
-        if name not in known:
-            raise UnknownName(f"column of table {table!r} named", str(name), known)
-    return record
+        if name not in types:
+            raise UnknownName(f"column of table {table!r} named", str(name), types)
+    return {name: _value(value, types[name]) for name, value in record.items()}
+
+
+def _value(value: Any, type_: TypeEngine[Any]) -> Any:
+    if not isinstance(value, str) or isinstance(type_, Text | NullType):
+        return value
+    return number(value) if value else None

@@ -1,0 +1,5 @@
+"""A file of records into a table: `load`."""
+
+from dbsim.importing.load import load
+
+__all__ = ["load"]
