@@ -62,7 +62,7 @@ def signature(function: Any) -> str:
     found = inspect.signature(function)
     parameters = [parameter for name, parameter in found.parameters.items() if name != "self"]
     text = str(found.replace(parameters=parameters, return_annotation=inspect.Signature.empty))
-    return re.sub(r"<[^>]+>", "…", text).replace("'", "")
+    return re.sub(r"<.*? at 0x[0-9a-f]+>", "…", text).replace("'", "")
 
 
 def returned(name: str) -> str:

@@ -67,9 +67,9 @@ def _engine_for(url: URL, create: bool) -> Engine:
 
 
 def shown(engine: Engine) -> str:
-    """As a user would write it, without the password."""
-    url = engine.url
-    return url.database or "" if url.get_backend_name() == "sqlite" else url.render_as_string(hide_password=True)
+    """As a user would write it, without the password and without the name of a driver."""
+    url = engine.url.set(drivername=engine.url.get_backend_name())
+    return url.database or "" if url.drivername == "sqlite" else url.render_as_string(hide_password=True)
 
 
 def in_memory(url: URL) -> bool:

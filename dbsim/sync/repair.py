@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, insert, literal, select
 
 from dbsim.engines.execute import run
 from dbsim.errors import StatementRejected
@@ -39,7 +39,7 @@ class Repair:
             and not backend.missing_triggers(connection, tables)
             and not backend.missing_surface(connection, tables)
             and not outdated(connection, backend, tables)
-            and connection.execute(select(*tables.queue.c).limit(1)).first() is None
+            and connection.execute(select(literal(1)).select_from(tables.queue).limit(1)).first() is None
             and not decisions.incomplete(connection, backend, tables)
         )
 

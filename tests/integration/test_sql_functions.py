@@ -308,7 +308,7 @@ def test_hostile_names(articles: dbsim.Database, name: str) -> None:
         "SELECT oid::regproc::text FROM pg_proc WHERE prosrc LIKE '%question%' "
         "AND proname LIKE 'dbsim%' AND pronargs = 3 AND proargtypes[0] = 'integer'::regtype",
     )
-    assert plain(articles, f"SELECT * FROM {functions[0][0]}(1)") == [(2, 1.0)]
+    assert plain(articles, f"SELECT * FROM {functions[0][0]}(1)") == [(2, 1.0, True)]
     with articles.engine.begin() as connection:
         connection.exec_driver_sql(
             f"INSERT INTO {quoted} VALUES (3, 'one two three four five')", execution_options={"no_parameters": True}

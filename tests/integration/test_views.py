@@ -71,7 +71,7 @@ def test_a_filter_on_one_key_uses_the_indexes(database: dbsim.Database) -> None:
         for key in range(index.options.keys):
             assert re.search(rf"Index (Only )?Scan (using|on) dbsim_articles_k{key} ", plan)
     assert "SCAN a" not in plan
-    assert "Seq Scan" not in plan
+    assert "Seq Scan on dbsim_articles a" not in plan  # the few pairs found may meet b by a hash at this size
 
 
 def test_all_pairs_are_one_join_a_key(database: dbsim.Database) -> None:

@@ -77,6 +77,9 @@ def test_every_door_gives_the_same(opened: dbsim.Database, url: str, door: str) 
     install(url, door)
     assert dump(url) == fresh
     apply_script(url, dbsim.migrate.sql(make_url(url).get_backend_name(), since="0003", to="base"))
+    if make_url(url).get_backend_name() == "sqlite":  # a script cannot look whether rows were imported: the table stays
+        with opened.engine.begin() as connection:
+            connection.execute(text("DROP TABLE dbsim_document"))
     assert dump(url) == empty
 
 

@@ -519,8 +519,8 @@ class PostgreSQL(install.PostgreSQLInstall):
         return func.bit_count(cast(key.op("#")(other), PostgreSQLBits(64)), type_=Integer)
 
     def can_read(self, connection: Connection, table: str) -> bool:
-        statement = "SELECT has_table_privilege(to_regclass(%s), 'SELECT')"
-        return bool(connection.exec_driver_sql(statement, (quote(table),)).scalar())
+        statement = "SELECT has_table_privilege(to_regclass(:name), 'SELECT')"
+        return bool(ask(connection, statement, name=quote(table)).scalar())
 
     def json_rows(
         self, parameter: str, integers: Sequence[str], texts: Sequence[str], reals: Sequence[str] = ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Connection
 
+from dbsim.engines.execute import ask
 from dbsim.tables.source import Reference
 
 ACTIONS = {"a": "NO ACTION", "r": "RESTRICT", "c": "CASCADE", "n": "SET NULL", "d": "SET DEFAULT"}
@@ -14,15 +15,15 @@ SELECT n.nspname, c.relname, f.confdeltype::text,
     ARRAY(SELECT a.attname::text FROM unnest(f.confkey) WITH ORDINALITY AS k (number, place)
           JOIN pg_attribute a ON a.attrelid = f.confrelid AND a.attnum = k.number ORDER BY k.place)
 FROM pg_constraint f JOIN pg_class c ON c.oid = f.conrelid JOIN pg_namespace n ON n.oid = c.relnamespace
-WHERE f.contype = 'f' AND f.confrelid = to_regclass(%s) AND f.conparentid = 0
+WHERE f.contype = 'f' AND f.confrelid = to_regclass(:name) AND f.conparentid = 0
 ORDER BY n.nspname, c.relname, f.conname
 """  # a partition's constraint has its table's as parent
 
 
 def references(connection: Connection, table: str) -> list[Reference]:
     """`table` is quoted, with its schema where that is known."""
-    rows = connection.exec_driver_sql(STATEMENT, (table,))
+    rows = ask(connection, STATEMENT, name=table)
     return [
         Reference(schema, name, tuple(columns), tuple(referred), ACTIONS[action])
-        for schema, name, action, columns, referred in rows
+        for schema, name, action, columns, referred in map(tuple, rows)
     ]

@@ -138,11 +138,24 @@ class SQLite(SQLiteSurface):
             "key": ", ".join(quote(name) for name in names),
             "new_key": ", ".join(f"NEW.{quote(name)}" for name in names),
             "old_key": ", ".join(f"OLD.{quote(name)}" for name in names),
-            "changed": " OR ".join(map(_differs, dict.fromkeys((*names, *tables.record.options.columns)))),
+            "of_watched": self._of_watched(tables, connection),
         }
         statements = sql("sqlite", "triggers").split("END;")[:-1]  # before the names, which may contain END; too
         created = [statement.strip().format(**parts) + "\nEND" for statement in statements]
         return [*self.drop_triggers(tables.record.name), *created]
+
+    def _of_watched(self, tables: IndexTables, connection: Connection | None) -> str:
+        """Which columns an UPDATE must name; every UPDATE counts where one is generated, or where nobody can look.
+
+        In a column list a name may vanish with its column. In a WHEN clause it makes the application's own
+        ALTER TABLE … DROP COLUMN fail.
+        """
+        watched = dict.fromkeys((*tables.key_names, *tables.record.options.columns))
+        if connection is None:
+            return ""
+        asked = "SELECT name FROM pragma_table_xinfo(?) WHERE hidden IN (2, 3)"
+        generated = connection.exec_driver_sql(asked, (tables.record.options.table,)).scalars().all()
+        return "" if watched.keys() & {*generated} else " OF " + ", ".join(map(quote, watched))
 
     def require_key(self, tables: IndexTables) -> list[str]:
         return []  # a column takes values of any type
@@ -414,11 +427,6 @@ class SQLite(SQLiteSurface):
 def in_transaction(connection: Connection) -> bool:
     """pysqlite's connection and aiosqlite's say so in the same way."""
     return bool(connection.connection.driver_connection.in_transaction)  # type: ignore[union-attr]
-
-
-def _differs(column: str) -> str:
-    old, new = f"OLD.{quote(column)}", f"NEW.{quote(column)}"
-    return f"{old} COLLATE BINARY IS NOT {new} COLLATE BINARY OR typeof({old}) <> typeof({new})"
 
 
 def _explain_statement(detail: str) -> DbsimError | None:
