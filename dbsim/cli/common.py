@@ -115,10 +115,10 @@ def _plain(value: Any) -> Any:
 
 
 @contextmanager
-def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
+def progress_bar(every: float = LOG_SECONDS) -> Iterator[Callable[[str, int, int], None]]:
     """A progress callback (stage, done, total) that draws on stderr, or prints a line now and then into a log."""
     if not err.is_terminal:
-        yield _log_progress()
+        yield _log_progress(every)
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=err, transient=True) as bar:
@@ -132,12 +132,12 @@ def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
         yield show
 
 
-def _log_progress() -> Callable[[str, int, int], None]:
+def _log_progress(every: float) -> Callable[[str, int, int], None]:
     last = time.monotonic()
 
     def show(stage: str, done: int, total: int) -> None:
         nonlocal last
-        if time.monotonic() - last > LOG_SECONDS:
+        if time.monotonic() - last > every:
             last = time.monotonic()
             click.echo(f"{stage}: {done} of {total}", err=True)
 

@@ -9,13 +9,26 @@ from rich.table import Table
 from rich.text import Text
 
 from dbsim.choosing import why
-from dbsim.cli.common import database_argument, err, index_argument, json_option, opened, out, print_json, progress_bar
+from dbsim.cli.common import (
+    LOG_SECONDS,
+    database_argument,
+    err,
+    index_argument,
+    json_option,
+    opened,
+    out,
+    print_json,
+    progress_bar,
+)
+from dbsim.cli.ending import logged, until_signalled
 from dbsim.cli.index_options import index_options, take_fields
 from dbsim.cli.persons import create_records
 from dbsim.errors import InvalidOption
 from dbsim.hashing.families.registry import family_of
+from dbsim.index import Index
 from dbsim.lifecycle.status import Status
 from dbsim.options import describe_columns
+from dbsim.sync.worklog import EVERY
 from dbsim.tables.source import public_key
 
 table_option = click.option("--table", required=True, help="The table to index; [schema.]table on PostgreSQL.")
@@ -102,13 +115,28 @@ def _renamed(pair: str) -> tuple[str, str]:
     "--refit", is_flag=True, help="Families that learn: learn again from the table, then fill the index anew."
 )
 @click.option("--workers", type=int, help="Processes of a first filling.  [default: as many as pay, at most 4]")
-def sync(db: str, name: str, follow: bool, reconcile: bool, refit: bool, workers: int | None) -> None:
-    """Bring an index up to date; stopped at any time, it goes on where it was."""
-    index = opened(db).index(name)
+@click.option("--verbose", is_flag=True, help="With --follow: log every run, not a line a minute.")
+def sync(db: str, name: str, follow: bool, reconcile: bool, refit: bool, workers: int | None, verbose: bool) -> None:
+    """Bring an index up to date; stopped at any time, it goes on where it was.
+
+    With --follow SIGTERM and Ctrl-C end it with exit code 0.
+    """
+    asked = {"reconcile": reconcile, "workers": workers}
+    if not follow:
+        _sync(opened(db).index(name), refit, LOG_SECONDS, asked)
+        return
+    with logged(verbose), until_signalled() as stopped:
+        index = opened(db).index(name)
+        _sync(index, refit, EVERY, asked)
+        click.echo("following; stop with Ctrl-C", err=True)
+        index.follow(stop=stopped)
+
+
+def _sync(index: Index, refit: bool, every: float, asked: dict[str, Any]) -> None:
     if refit:
         index.refit()
-    with progress_bar() as progress:
-        report = index.sync(reconcile=reconcile, workers=workers, progress=progress)
+    with progress_bar(every) as progress:
+        report = index.sync(**asked, progress=progress)
     if report.triggers_restored:
         err.print(f"[yellow]{len(report.triggers_restored)} missing triggers were installed again")
     if report.views_restored:
@@ -119,9 +147,6 @@ def sync(db: str, name: str, follow: bool, reconcile: bool, refit: bool, workers
     click.echo(done)
     if report.switched:
         click.echo(f"generation {report.generation} is searched now")
-    if follow:
-        click.echo("following; stop with Ctrl-C", err=True)
-        index.follow()
 
 
 @click.command()
