@@ -1,7 +1,7 @@
 """The same persons through Splink: columns, kinds → F1 of pairs at a probability.
 
 One setting for all sets, as a user would start from the guessed kinds: Splink's own comparison for each kind, its
-unsupervised training, and as rules every two columns that agree, which is wide.
+unsupervised training, and as rules every two columns that agree. Not tuned for any set: who knows Splink does better.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-RULES = "Splink, every two fields equal as rules"
+RULES = "Splink, untuned, every two fields equal as rules"
 PAIRS = 1_000_000  # drawn to learn how often fields agree by chance
 ASSUMED_RECALL = 0.7  # of the deterministic rules, as in its tutorial
 
@@ -48,12 +48,18 @@ def _linker(columns: Mapping[str, Sequence[str]], kinds: Mapping[str, str], sour
     linker = Linker(tables if len(tables) > 1 else tables[0], settings, log_level=logging.ERROR)
     named = [name for name, kind in kinds.items() if kind == "name"] or list(kinds)
     dated = [name for name, kind in kinds.items() if kind in ("date", "digits")] or list(kinds)
-    sure = [block_on(named[0], named[-1], dated[-1])]
+    sure = [block_on(*dict.fromkeys(two)) for two in _deterministic(named, dated[-1], kinds)]
     linker.training.estimate_probability_two_random_records_match(sure, recall=ASSUMED_RECALL)
     linker.training.estimate_u_using_random_sampling(max_pairs=PAIRS, seed=1)
     for columns_equal in ((named[0], named[-1]), (dated[-1],)):
         linker.training.estimate_parameters_using_expectation_maximisation(block_on(*dict.fromkeys(columns_equal)))
     return linker
+
+
+def _deterministic(named: Sequence[str], dated: str, kinds: Mapping[str, str]) -> list[tuple[str, ...]]:
+    """Rules that are nearly always right: a name with the date of birth, both names, the e-mail address."""
+    mails = [(name,) for name, kind in kinds.items() if kind == "email"]
+    return [(named[0], dated), (named[-1], dated), (named[0], named[-1]), *mails]
 
 
 def _comparison(column: str, kind: str) -> Any:
