@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import decimal
 import json
+import shlex
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -31,6 +32,12 @@ def opened(db: str, *, create: bool = False) -> dbsim.Database:
     database = dbsim.open(db, create=create)
     click.get_current_context().call_on_close(database.close)
     return database
+
+
+def then(verb: str) -> str:
+    """The command to go on with, on the same index: to be copied into a shell, whatever the names are."""
+    given = click.get_current_context().params
+    return shlex.join(["dbsim", verb, given["db"], given["name"]])
 
 
 def search_options(command: Callable[..., Any]) -> Callable[..., Any]:

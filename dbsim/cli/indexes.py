@@ -9,7 +9,17 @@ from rich.table import Table
 from rich.text import Text
 
 from dbsim.choosing import why
-from dbsim.cli.common import database_argument, err, index_argument, json_option, opened, out, print_json, progress_bar
+from dbsim.cli.common import (
+    database_argument,
+    err,
+    index_argument,
+    json_option,
+    opened,
+    out,
+    print_json,
+    progress_bar,
+    then,
+)
 from dbsim.cli.index_options import index_options, take_fields
 from dbsim.cli.persons import create_records
 from dbsim.errors import InvalidOption
@@ -49,14 +59,17 @@ def create(
     made = index.options
     click.echo(
         f"index {name!r} on {made.table} ({describe_columns(made.fields)}): {made.keys} keys of {made.rows} rows, "
-        + ", ".join(f"{field.size} {field.unit} and {field.bits} bits for {field.name}" for field in made.fields)
+        + ", ".join(
+            f"{unit} and {field.bits} bits for {field.name}"
+            for unit, field in zip(index.units(), made.fields, strict=True)
+        )
     )
     for line in why(made):
         click.echo(line)
     for asked, field in zip(fields, made.fields, strict=True):
         if field.normaliser != "text" and not asked.normaliser:
             click.echo(f"many symbols in {field.name}: each counts as a word; `--normaliser text` leaves them out")
-    click.echo(f"next: dbsim sync {db} {name}" + (" (once, for the rows that are there)" if made.inline else ""))
+    click.echo(f"next: {then('sync')}" + (" (once, for the rows that are there)" if made.inline else ""))
 
 
 @click.command()
@@ -83,7 +96,7 @@ def alter(db: str, name: str, columns: tuple[str, ...], cancel: bool, renames: t
         click.echo(f"index {name!r} stays as it is")
         return
     click.echo(f"index {name!r} will be changed to generation {change['generation']}: {'; '.join(change['options'])}")
-    click.echo(f"next: dbsim sync {db} {name}")
+    click.echo(f"next: {then('sync')}")
 
 
 def _renamed(pair: str) -> tuple[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -52,7 +53,7 @@ def test_the_life_of_an_index_from_the_shell(url: str, shell: Command, tmp_path:
     assert (code, err) == (0, "")
     assert out == (
         "index 'articles' on articles (body): 4 keys of 2 rows, 3 words and 512 bits for body\n"
-        f"next: dbsim sync {url} articles\n"
+        f"next: {shlex.join(['dbsim', 'sync', url, 'articles'])}\n"
     )
     code, out, err = shell("search", url, "articles", sentence(0))
     assert (code, out) == (1, "")
