@@ -111,6 +111,21 @@ def edited(text: str, share: float, rng: np.random.Generator) -> str:
     return " ".join(words)
 
 
+def paragraphs(count: int, length: int, copies: float, near: float) -> Iterator[str]:
+    """Unrelated documents with a share of copies, exact and edited, of some of the last thousand."""
+    rng = np.random.default_rng(SEED)
+    recent: list[str] = []
+    for fresh in documents(count, length):
+        draw = rng.random()
+        made = fresh
+        if recent and draw < copies + near:
+            made = recent[int(rng.integers(0, len(recent)))]
+            if draw >= copies:
+                made = edited(made, float(rng.uniform(0, 0.1)), rng)
+        recent = [*recent[-999:], made] if rng.random() < 0.1 else recent
+        yield made
+
+
 @dataclass(frozen=True)
 class Planted:
     """Families of near-copies for a table of `count` rows: stored members by row id, and one unstored query each."""

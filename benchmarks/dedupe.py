@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import islice
 
-import numpy as np
 from datasketch import MinHashLSH
 from sqlalchemy import text as sql
 
@@ -56,18 +55,7 @@ def run(size: str, parts: Sequence[str] = PARTS) -> Report:
 
 # ── texts ──
 def paragraphs(count: int) -> Iterator[str]:
-    """Unrelated paragraphs with copies, exact and edited, of some of the last thousand."""
-    rng = np.random.default_rng(corpora.SEED)
-    recent: list[str] = []
-    for fresh in corpora.documents(count, LENGTH):
-        draw = rng.random()
-        made = fresh
-        if recent and draw < COPIES + NEAR:
-            made = recent[int(rng.integers(0, len(recent)))]
-            if draw >= COPIES:
-                made = corpora.edited(made, float(rng.uniform(0, 0.1)), rng)
-        recent = [*recent[-999:], made] if rng.random() < 0.1 else recent
-        yield made
+    return corpora.paragraphs(count, LENGTH, COPIES, NEAR)
 
 
 def boilerplate(count: int) -> Iterator[str]:

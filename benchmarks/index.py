@@ -9,7 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 
 import numpy as np
 from datasketch import MinHash, MinHashLSH
@@ -18,7 +18,7 @@ from rensa import RMinHash
 import dbsim
 from benchmarks import corpora, server
 from benchmarks.report import Report, Target, console
-from dbsim.hashing.bloom import choose_size
+from dbsim.choosing import resolve
 from dbsim.hashing.signer import Signer
 from dbsim.options import Field, IndexOptions
 
@@ -102,11 +102,8 @@ def signing(report: Report, sizes: Sizes) -> None:
 
 def signing_options(texts: Sequence[str]) -> IndexOptions:
     """Of an index on these texts."""
-    field = Field(columns=("body",), unit="words", size=WORDS, bits=64, sample=1)
-    probe = IndexOptions(name="x", table="x", fields=(field,), threshold=THRESHOLD, recall=RECALL).with_plan()
-    bits, sample = choose_size(probe.signer(server.SECRET).features(0, texts[:1000]).counts)
-    field = Field(columns=("body",), unit="words", size=WORDS, bits=bits, sample=sample)
-    return replace(probe, fields=(field,))
+    field = resolve(Field(columns=("body",), unit="words", size=WORDS), texts[:1000], THRESHOLD)
+    return IndexOptions(name="x", table="x", fields=(field,), threshold=THRESHOLD, recall=RECALL).with_plan()
 
 
 def sign(signer: Signer, texts: Sequence[str]) -> None:

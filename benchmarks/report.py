@@ -8,7 +8,7 @@ import platform
 import sqlite3
 import sys
 from dataclasses import asdict, dataclass, field
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,8 @@ from rich.table import Table
 
 from benchmarks import corpora
 
-PACKAGES = ("dbsim", "numpy", "sqlalchemy", "psycopg", "datasketch", "rensa")
+PACKAGES = ("dbsim", "numpy", "sqlalchemy", "psycopg", "datasketch", "rensa", "splink", "sqlite-utils")
+NOT_INSTALLED = 3  # exit code of a benchmark that cannot run without its peer
 console = Console(stderr=True, highlight=False, width=None if sys.stderr.isatty() else 160)
 
 
@@ -76,6 +77,7 @@ class Report:
         target: Target | None = None,
         note: str = "",
     ) -> None:
+        value = float(value)  # numpy's own cannot be written as JSON
         ratio = value / peer_value if peer_value else None
         judged = ratio if target and target.of == "ratio" else value
         met = target.met(judged) if target and judged is not None else None
@@ -147,5 +149,13 @@ def versions() -> dict[str, str]:
     return {
         "python": platform.python_version(),
         "sqlite": sqlite3.sqlite_version,
-        **{package: version(package) for package in PACKAGES},
+        **{package: installed(package) or "not installed" for package in PACKAGES},
     }
+
+
+def installed(package: str) -> str | None:
+    """Its version; None when what would be measured beside dbsim is not there."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None

@@ -1,5 +1,9 @@
-"""`python -m dbsim`, the same as the command `dbsim`."""
+"""`python -m dbsim`, the same as the command `dbsim`; Ctrl-C has its exit code also while this is still loading."""
 
-from dbsim.cli import main
+try:
+    from dbsim.cli import main
+except KeyboardInterrupt:
+    raise SystemExit(130) from None
 
-main()
+if __name__ == "__main__":
+    main()

@@ -62,9 +62,13 @@ class Database:
         """Create dbsim's own tables or bring them up to this version; safe to repeat. Returns the version."""
         return own_schema.upgrade(self.engine, self._backend, to)
 
-    def downgrade(self, to: str = "base") -> None:
-        """Remove dbsim's own tables, or lower their version; the indexes must be dropped before."""
-        own_schema.downgrade(self.engine, self._backend, to)
+    def downgrade(self, to: str = "base", *, documents: bool | None = None) -> None:
+        """Remove dbsim's own tables, or lower their version; the indexes must be dropped before.
+
+        Rows that were imported into dbsim_document are yours: `documents=True` deletes them, False leaves them in their
+        table; without either word nothing is removed while there are any.
+        """
+        own_schema.downgrade(self.engine, self._backend, to, documents)
 
     # ── indexes ──
     def create_index(

@@ -18,6 +18,7 @@ from dbsim.report.differences import CHANGED, analyser_of, compare, excerpt
 from dbsim.text.features import Analyser
 
 DATA = Path(__file__).parent / "demo_articles.jsonl"
+SECRET = bytes(16)  # of sample texts there is nothing to hide: every demonstration prints the same
 SHOWN = 12
 AROUND = 24  # characters of equal text beside a difference
 
@@ -30,7 +31,7 @@ def run(out: Console, progress: Progress) -> None:
     _, rows = database.import_file(DATA, table="articles")
     _command(out, f"dbsim import {path} articles.jsonl --table articles", f"{rows} texts, English and German")
     _command(out, f"dbsim upgrade {path}", f"dbsim's tables at version {database.upgrade()}")
-    index = database.create_index("articles", table="articles", columns=["title", "body"])
+    index = database.create_index("articles", table="articles", columns=["title", "body"], secret=SECRET)
     options = index.options
     found = f"pairs from {options.threshold:g} with recall {options.recall:g}"
     plan = f"{options.keys} keys of {options.rows} rows: {found}"

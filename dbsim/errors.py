@@ -60,6 +60,17 @@ class SchemaOutdated(DbsimError):
     """dbsim's own tables are missing or of another version."""
 
 
+class ImportedRows(DbsimError):
+    """dbsim's own tables hold rows that somebody imported."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        super().__init__(
+            f"dbsim_document holds {count} imported rows: downgrade(documents=True) deletes them, "
+            f"documents=False leaves them in their table"
+        )
+
+
 class NotInPlace(DbsimError):
     """Something an index needs in the database was removed or changed."""
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import errno
 import json
+import os
 import shlex
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -16,6 +19,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 import dbsim
+from dbsim.cli.ending import Declined
 
 LOG_SECONDS = 5.0
 MOST_EXACT = 2**53
@@ -23,8 +27,16 @@ database_argument = click.argument("db", metavar="DB")
 index_argument = click.argument("name", metavar="INDEX")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
-out = Console(highlight=False, soft_wrap=True)
-err = Console(stderr=True, highlight=False)
+
+class Output(Console):
+    """Of rich, which would end the process with exit code 1 when nobody reads its output any more."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
+
+
+out = Output(highlight=False, soft_wrap=True)
+err = Output(stderr=True, highlight=False)
 
 
 def opened(db: str, *, create: bool = False) -> dbsim.Database:
@@ -38,6 +50,18 @@ def then(verb: str) -> str:
     """The command to go on with, on the same index: to be copied into a shell, whatever the names are."""
     given = click.get_current_context().params
     return shlex.join(["dbsim", verb, given["db"], given["name"]])
+
+
+def require_yes(question: str) -> None:
+    """Ask; a no, an empty answer and the end of the input alike, ends the command with exit code 1."""
+    try:
+        agreed = click.confirm(question, err=True)
+    except click.Abort as error:
+        if isinstance(error.__context__, EOFError):
+            raise Declined from error
+        raise
+    if not agreed:
+        raise Declined
 
 
 def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -60,18 +84,22 @@ def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def print_json(value: Any) -> None:
-    click.echo(json.dumps(exact(value), ensure_ascii=False, indent=2, default=_plain))
+    click.echo(json.dumps(exact(value), ensure_ascii=not _any_character(), indent=2, default=_plain))
 
 
 def print_json_list(values: Iterable[Any]) -> int:
     """A JSON array, an element a line, written as they come; returns how many."""
-    count = 0
+    count, ascii_only = 0, not _any_character()
     for count, value in enumerate(values, 1):
-        click.echo(
-            ("[\n" if count == 1 else ",\n") + json.dumps(exact(value), ensure_ascii=False, default=_plain), nl=False
-        )
+        written = json.dumps(exact(value), ensure_ascii=ascii_only, default=_plain)
+        click.echo(("[\n" if count == 1 else ",\n") + written, nl=False)
     click.echo("\n]" if count else "[]")
     return count
+
+
+def _any_character() -> bool:
+    """Whether the output's encoding has them all; where it has not, JSON writes them as escapes."""
+    return (getattr(sys.stdout, "encoding", None) or "utf-8").lower().startswith("utf")
 
 
 def exact(value: Any) -> Any:

@@ -20,6 +20,7 @@ from dbsim.cli.common import (
     out,
     print_json_list,
     progress_bar,
+    require_yes,
     then,
     verify_option,
 )
@@ -237,7 +238,7 @@ def _act(
             return
         rows = f"{counted.removed} rows"
         verb = f"Delete {rows} from {table}" if delete_rows else f"Mark {rows} in {table}.{mark}"
-        click.confirm(f"{verb}, keeping {counted.groups}?{f' ({also})' if also else ''}", abort=True, err=True)
+        require_yes(f"{verb}, keeping {counted.groups}?{f' ({also})' if also else ''}")
     result = run(expected=counted, even_if_behind=even_if_behind)
     also = "".join(f"; {said}" for said in (also, f"next: {then('sync')}" if delete_rows else "") if said)
     click.echo(f"{result.removed} rows {done}{also}", err=True)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import click
 
 import dbsim.migrate
-from dbsim.cli.common import database_argument, index_argument, opened, then
+from dbsim.cli.common import database_argument, index_argument, opened, require_yes, then
 from dbsim.cli.index_options import index_options, take_fields
 from dbsim.cli.indexes import table_option
 from dbsim.engines.registry import BACKENDS
-from dbsim.errors import SchemaOutdated
+from dbsim.errors import ImportedRows, InvalidOption, SchemaOutdated
 from dbsim.options import IndexOptions
 
 
@@ -36,9 +37,21 @@ def upgrade(db: str, check: bool, to: str | None) -> int:
 @click.command()
 @database_argument
 @click.option("--to", metavar="VERSION", default="base", help="Down to this version only.")
-def downgrade(db: str, to: str) -> None:
+@click.option("--yes", is_flag=True, help="Delete imported documents without asking.")
+@click.option("--keep-documents", is_flag=True, help="Leave imported documents in their table, dbsim_document.")
+def downgrade(db: str, to: str, yes: bool, keep_documents: bool) -> None:
     """Remove dbsim's own tables; drop the indexes first."""
-    opened(db).downgrade(to)
+    if yes and keep_documents:
+        raise InvalidOption("give --yes to delete the imported documents, or --keep-documents, not both")
+    database = opened(db)
+    try:
+        database.downgrade(to, documents=True if yes else False if keep_documents else None)
+    except ImportedRows as found:
+        what = f"dbsim_document with its {found.count} imported rows"
+        if not sys.stdin.isatty():
+            raise InvalidOption(f"add --yes to delete {what}, or --keep-documents to leave it there") from found
+        require_yes(f"Delete {what}?")
+        database.downgrade(to, documents=True)
     click.echo("dbsim's tables are removed" if to == "base" else f"dbsim's tables are at version {to}")
 
 

@@ -239,5 +239,7 @@ class Duplicates:
             if group_id not in found:
                 representative = public_key(tables.key_names, values[width + 3 : -1])
                 found[group_id] = Group(group_id, representative, diameter, [])
-            found[group_id].members.append(Hit(public_key(tables.key_names, values[:width]), score))
+            found[group_id].members.append(
+                Hit(public_key(tables.key_names, values[:width]), score, exact=bool(values[-1]))
+            )
         return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 import re
 import weakref
 from pathlib import Path
@@ -16,6 +17,7 @@ from dbsim.errors import DbsimError, UnknownFile
 
 DATABASE_FILES = re.compile(r"\.(db|db3|sqlite|sqlite3|s3db|sl3)$", re.IGNORECASE)  # worth a suggestion
 _MADE: weakref.WeakKeyDictionary[Engine, str] = weakref.WeakKeyDictionary()  # and what they were made from
+_INHERITED: list[Any] = []  # pools of the parent process: collected here, their connections would end for it as well
 BUSY_SECONDS = 30  # how long SQLite waits for another writer before dbsim's own retries begin
 # of drivers that dbsim does not use itself: what psycopg calls them, None for what it has no need of
 TRANSLATED = {
@@ -39,6 +41,18 @@ def engine_for(target: str, *, create: bool) -> Engine:
 def origin(engine: Engine) -> str | None:
     """What it was made from here; None for an engine of the application's, whose URL may not say everything."""
     return _MADE.get(engine)
+
+
+def _begin_anew() -> None:
+    """In a forked child, which must not talk over its parent's connections (gunicorn --preload, multiprocessing)."""
+    for engine in list(_MADE):
+        if not in_memory(engine.url):  # of which the child has a copy of its own
+            _INHERITED.append(engine.pool)
+            engine.dispose(close=False)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_anew)
 
 
 def _engine_for(url: URL, create: bool) -> Engine:

@@ -9,9 +9,10 @@ from sqlalchemy import Connection, Engine, inspect
 from dbsim.engines.backend import Backend
 from dbsim.engines.execute import run
 from dbsim.engines.transactions import write
-from dbsim.errors import DbsimError, SchemaOutdated
+from dbsim.errors import DbsimError, ImportedRows, SchemaOutdated
 from dbsim.tables import catalogue, versions
 from dbsim.tables.versions import BASE, VERSION_TABLE
+from dbsim.tables.versions.v0001 import count_documents
 
 if TYPE_CHECKING:
     from alembic.operations import Operations  # half a second: only `operations` needs it
@@ -67,8 +68,12 @@ def upgrade(engine: Engine, backend: Backend, to: str | None = None) -> str:
     return write(engine, backend, work)
 
 
-def downgrade(engine: Engine, backend: Backend, to: str = BASE) -> None:
-    """Remove dbsim's own tables, or lower their version; indexes must be dropped first."""
+def downgrade(engine: Engine, backend: Backend, to: str = BASE, documents: bool | None = None) -> None:
+    """Remove dbsim's own tables, or lower their version; indexes must be dropped first.
+
+    Imported documents are somebody's: with `documents` they go, with False they stay in their table, with None
+    nothing is done while there are any.
+    """
 
     def work(connection: Connection) -> None:
         backend.alone(connection)
@@ -79,7 +84,9 @@ def downgrade(engine: Engine, backend: Backend, to: str = BASE) -> None:
         left = catalogue.names(connection)
         if left and to == BASE:
             raise DbsimError(f"the database still has the indexes {', '.join(left)}: drop them first with `dbsim drop`")
-        versions.downgrade(operations(connection), found, to)
+        if documents is None and to == BASE and (count := count_documents(connection)):
+            raise ImportedRows(count)
+        versions.downgrade(operations(connection), found, to, bool(documents))
 
     write(engine, backend, work)
 

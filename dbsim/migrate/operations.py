@@ -26,6 +26,7 @@ from dbsim.tables import catalogue, versions
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.source import PrimaryKey, Source
 from dbsim.tables.versions import BASE
+from dbsim.tables.versions.v0001 import count_documents
 
 OFFLINE_GENERATIONS = range(1, 10)  # which of them exist cannot be asked without a connection
 OPTIONS = ("table", "family", "threshold", "recall", "rows", "keys", "triggers")
@@ -44,8 +45,12 @@ def upgrade(op: Operations, to: str | None = None, since: str | None = None) -> 
         emit(op, backend_for(op).table_settings(schema.CLOSED))
 
 
-def downgrade(op: Operations, to: str = BASE, since: str | None = None) -> None:
-    """Lower dbsim's tables to version `to`; "base" removes them, unless somebody's indexes are left in them."""
+def downgrade(op: Operations, to: str = BASE, since: str | None = None, *, documents: bool = False) -> None:
+    """Lower dbsim's tables to version `to`; "base" removes them, unless somebody's indexes are left in them.
+
+    dbsim_document stays when it has rows, which somebody imported (and in a script for SQLite always), unless
+    `documents=True` says that they may go.
+    """
     versions.require(to)
     found = (since or versions.current()) if offline(op) else _found(op)
     if found == BASE or (to != BASE and found <= to):
@@ -55,7 +60,9 @@ def downgrade(op: Operations, to: str = BASE, since: str | None = None) -> None:
         return
     if to == BASE:
         emit(op, backend_for(op).drop_shared())
-    versions.downgrade(op, found, to)
+    versions.downgrade(op, found, to, documents)
+    if to == BASE and not offline(op) and (count := count_documents(op.get_bind())):
+        log.warning("dbsim_document stays with its %d imported rows: drop it yourself, or say documents=True", count)
 
 
 def _found(op: Operations) -> str:

@@ -1,12 +1,15 @@
-"""Differences of two texts as pieces to show, line breaks kept: (first, second) → [(kind, text)]."""
+"""Differences of two texts as pieces to show, line breaks kept: (text, first, Analyser) → [(kind, text)]."""
 
 from __future__ import annotations
 
-import difflib
 import re
+from collections.abc import Mapping
 
-SAME, MISSING, ADDED = "same", "missing", "added"
-WORDS = 3000  # compared of each text: beyond that, marking differences takes longer than anybody reads
+from dbsim.options import IndexOptions
+from dbsim.report.differences import CHANGED, FAINT, compare
+from dbsim.text.features import Analyser
+
+SAME, MISSING, ADDED, SPELT = "same", "missing", "added", "spelt"  # spelt: other letters, the same to the index
 CONTEXT = 40  # words shown before and after a difference
 CODE = re.compile(
     r"(^|\n)(?:[ \t]{2,}\S|\s*(?:def |class |import |#include|function |return |\}|\{|</?\w+>))|[;{}]\s*\n"
@@ -18,35 +21,42 @@ def looks_like_code(text: str | None) -> bool:
     return bool(text and "\n" in text and len(CODE.findall(text[:4000])) >= 2)
 
 
-def marked(text: str | None, first: str | None = None, around: int = CONTEXT) -> list[tuple[str, str]]:
+def analysers_of(options: IndexOptions) -> Mapping[str, Analyser]:
+    """How each field of an index is read, by its name."""
+    return {field.name: field.analyser() for field in options.fields}
+
+
+def marked(
+    text: str | None, first: str | None = None, analyser: Analyser | None = None, around: int = CONTEXT
+) -> list[tuple[str, str]]:
     """`text` with what it has beyond `first`, and what it lacks; shortened where both agree for long."""
     if text is None:
         return [(MISSING, "(deleted)")]
-    new = _words(text)
     if first is None:
-        return [(SAME, _shortened(new, around * 10))]
-    old = _words(first)
+        return [(SAME, _shortened(text, around * 10))]
     pieces: list[tuple[str, str]] = []
-    before, after = ([word.strip() for word in words[:WORDS]] for words in (old, new))
-    for tag, a, b, c, d in difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
-        if tag == "equal":
-            pieces.append((SAME, _shortened(new[c:d], around)))
-            continue
-        for kind, words in ((MISSING, old[a:b]), (ADDED, new[c:d])):
-            if words:
-                text = "".join(words)
-                pieces += [(kind, text.rstrip()), (SAME, text[len(text.rstrip()) :] if kind == ADDED else " ")]
-    if len(new) > WORDS:
-        pieces.append((SAME, _shortened(new[WORDS:], around)))
+    for run in compare(first, text, analyser or Analyser()):
+        if run.kind == CHANGED:
+            pieces += _change(run.first, run.second)
+        else:
+            pieces.append((SPELT if run.kind == FAINT and run.second.strip() else SAME, _shortened(run.second, around)))
     return pieces
 
 
-def _words(text: str) -> list[str]:
-    """Each with the space behind it."""
-    return re.findall(r"\S+\s*", text)
+def _change(old: str, new: str) -> list[tuple[str, str]]:
+    """What is gone before what has come, the gap between them unmarked."""
+    found = []
+    for kind, text in ((MISSING, old), (ADDED, new)):
+        if text:
+            bare = text.rstrip()
+            gap = " " if kind == MISSING and new and bare == text else text[len(bare) :]
+            found += [(kind, bare), (SAME, gap)]
+    return [(kind, text) for kind, text in found if text]
 
 
-def _shortened(words: list[str], around: int) -> str:
+def _shortened(text: str, around: int) -> str:
+    """So many words of both ends."""
+    words = re.findall(r"\s*\S+", text)
     if len(words) <= 2 * around + 1:
-        return "".join(words)
-    return "".join(words[:around]).rstrip() + " … " + "".join(words[-around:])
+        return text
+    return "".join(words[:around]) + " … " + text[text.rindex("".join(words[-around:])) :].lstrip()

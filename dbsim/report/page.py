@@ -10,6 +10,7 @@ from dbsim.dedupe.browse import Browser, Filter, Summary
 from dbsim.index import Index
 from dbsim.options import describe_columns
 from dbsim.report.files import MARK
+from dbsim.report.marks import analysers_of
 from dbsim.report.templating import environment, stylesheet
 from dbsim.tables.group_tables import PUBLISHED
 
@@ -23,9 +24,10 @@ def write_page(
     """The number of groups on the page; `total` are stored."""
     templates = environment()
     file.write(templates.get_template("report.html").render(**_head(index, summary, total, limit)))
-    template, count = templates.get_template("report_group.html"), 0
+    template, count, analysers = templates.get_template("report_group.html"), 0, analysers_of(index.options)
     for count, (group, members) in enumerate(_groups(index, limit, keep, result), 1):  # noqa: B007
-        file.write(template.render(group=group, members=members, more=group.rows - len(members)))
+        more = group.rows - len(members)
+        file.write(template.render(group=group, members=members, more=more, analysers=analysers))
     file.write("</main></body></html>\n")
     return count
 

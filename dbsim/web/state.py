@@ -15,6 +15,7 @@ from starlette.responses import HTMLResponse, Response
 from dbsim.database import Database
 from dbsim.dedupe.browse import Browser
 from dbsim.index import Index
+from dbsim.report.marks import analysers_of
 from dbsim.report.templating import environment, written_key
 from dbsim.web.guard import Doors
 from dbsim.web.reviewing import Claims
@@ -54,6 +55,7 @@ class Server:
             "allow_resolve": self.allow_resolve,
             "path": request.url.path,
             "index": index,
+            "analysers": {} if index is None else analysers_of(index.options),
             "link": link,
             "written_key": written_key,
             "who": request.cookies.get(NAME, ""),

@@ -39,8 +39,12 @@ def test_groups_and_the_view(database: dbsim.Database) -> None:
     first, second = found
     assert (first.representative, [hit.key for hit in first.members]) == (0, [0, 1, 2, 3])
     assert [hit.score for hit in first.members][::3] == [1.0, 1.0]
-    scores = {hit.key: hit.score for hit in index.similar(0, verify=True)}
-    assert {hit.key: hit.score for hit in first.members[1:]} == pytest.approx(scores)
+    scores = {
+        exact: {hit.key: hit.score for hit in index.similar(0, threshold=0.5, verify=exact)} for exact in (True, False)
+    }
+    assert {*scores[True]} == {hit.key for hit in first.members[1:]}
+    for hit in first.members[1:]:
+        assert hit.score == pytest.approx(scores[hit.exact][hit.key])
     filters = index.options.signer(SECRET).sign([FAMILY]).filters[0]
     common = int(np.bitwise_count(filters.bits[1] & filters.bits[2]).sum())
     one, two = filters.counts[1:3].tolist()

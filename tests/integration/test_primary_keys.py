@@ -286,7 +286,7 @@ def test_keys_on_the_command_line(database: dbsim.Database, monkeypatch: pytest.
     code, out, err = dbsim_command("similar", url, "b", '{"slug": "x y", "tenant": 1}')
     assert (code, err) == (0, "")
     assert '{"tenant": 2, "slug": ""}' in out
-    assert near_copy(1)[:60] in out
+    assert near_copy(1).split()[-1] in out  # the part that differs is shown
     code, out, err = dbsim_command("similar", url, "b", "1")
     assert code == 2
     assert '{"tenant": "…", "slug": "…"}' in err

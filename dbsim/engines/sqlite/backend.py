@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import sqlite3
 import time
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
@@ -34,12 +33,10 @@ from sqlalchemy.exc import DBAPIError
 from dbsim.engines.backend import GONE
 from dbsim.engines.pause import pause
 from dbsim.engines.signature_rows import signature_pages
+from dbsim.engines.sqlite.functions import register
 from dbsim.engines.sqlite.references import references
 from dbsim.engines.sqlite.views import SQLiteSurface, trigger_names
 from dbsim.errors import DatabaseUnavailable, DbsimError, InvalidOption, StatementRejected
-from dbsim.hashing.bloom import jaccard
-from dbsim.hashing.records.levels import CUTS, EQUAL
-from dbsim.hashing.records.probability import probability_of
 from dbsim.hashing.signer import Signatures
 from dbsim.resources import sql
 from dbsim.tables.index_tables import IndexTables
@@ -412,47 +409,6 @@ def in_transaction(connection: Connection) -> bool:
 def _differs(column: str) -> str:
     old, new = f"OLD.{quote(column)}", f"NEW.{quote(column)}"
     return f"{old} COLLATE BINARY IS NOT {new} COLLATE BINARY OR typeof({old}) <> typeof({new})"
-
-
-def register(raw: Any) -> None:
-    """dbsim's functions on a driver's connection (sqlite3's, or what SQLAlchemy makes of aiosqlite's).
-
-    dbsim_jaccard(bits, count, other bits, other count, length of the filter), dbsim_hamming(key, other key)
-    """
-    raw.create_function("dbsim_jaccard", 5, _jaccard, deterministic=True)
-    raw.create_function("dbsim_hamming", 2, _hamming, deterministic=True)
-    raw.create_function("dbsim_level", 5, _level, deterministic=True)
-    raw.create_function("dbsim_probability", 1, _probability, deterministic=True)
-
-
-def _jaccard(
-    bits: bytes | None, count: int, other_bits: bytes | str | None, other_count: int, size: int
-) -> float | None:
-    if not bits or not other_bits:
-        return None
-    if isinstance(other_bits, str):  # out of JSON, which has no bytes
-        other_bits = bytes.fromhex(other_bits[1:])
-    both = (int.from_bytes(bits) & int.from_bytes(other_bits)).bit_count()
-    return jaccard(count, other_count, both, size)
-
-
-def _level(bits: bytes | None, count: int, other_bits: bytes | str | None, other_count: int, size: int) -> int | None:
-    if not bits or not other_bits:
-        return None
-    if isinstance(other_bits, str):
-        other_bits = bytes.fromhex(other_bits[1:])
-    both = (int.from_bytes(bits) & int.from_bytes(other_bits)).bit_count()
-    if both == count == other_count:
-        return EQUAL
-    return 1 + bisect_right(CUTS, jaccard(count, other_count, both, size))
-
-
-def _probability(evidence: int | None) -> float | None:
-    return None if evidence is None else probability_of(evidence)
-
-
-def _hamming(key: int | None, other: int | None) -> int | None:
-    return None if key is None or other is None else (key ^ other).bit_count()
 
 
 def _explain_statement(detail: str) -> DbsimError | None:

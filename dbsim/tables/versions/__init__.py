@@ -46,11 +46,14 @@ def upgrade(op: Operations, since: str, to: str) -> None:
         _record(op, number)
 
 
-def downgrade(op: Operations, since: str, to: str) -> None:
-    """All steps from `since` down to above `to`."""
+def downgrade(op: Operations, since: str, to: str, documents: bool = False) -> None:
+    """All steps from `since` down to above `to`; imported documents stay unless it is said that they may go."""
     require(since, to)
     for number in reversed(between(to, since)):
-        VERSIONS[number].downgrade(op)
+        if number == min(VERSIONS):
+            v0001.downgrade(op, documents)
+        else:
+            VERSIONS[number].downgrade(op)
         lower = [other for other in VERSIONS if other < number]
         if lower:
             _record(op, max(lower))

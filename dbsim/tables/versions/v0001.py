@@ -12,6 +12,14 @@ import sqlalchemy as sa
 if TYPE_CHECKING:
     from alembic.operations import Operations
 
+DOCUMENTS = "dbsim_document"
+_DROP_EMPTY = f"""DO $dbsim$ BEGIN
+    IF pg_catalog.to_regclass('{DOCUMENTS}') IS NOT NULL THEN
+        LOCK TABLE {DOCUMENTS};
+        IF NOT EXISTS (SELECT FROM {DOCUMENTS}) THEN DROP TABLE {DOCUMENTS}; END IF;
+    END IF;
+END $dbsim$"""
+
 
 def upgrade(op: Operations) -> None:
     _create_catalogue(op)
@@ -60,7 +68,7 @@ def _create_catalogue(op: Operations) -> None:
 def _create_contents(op: Operations) -> None:
     text, integer = sa.Text, sa.Integer
     op.create_table(
-        "dbsim_document",
+        DOCUMENTS,
         sa.Column("id", sa.BigInteger().with_variant(sa.Integer, "sqlite"), primary_key=True),
         sa.Column("text", text),
         sa.Column("source", text),
@@ -88,6 +96,20 @@ def _create_contents(op: Operations) -> None:
     )
 
 
-def downgrade(op: Operations) -> None:
-    for table in ("cardinality", "model", "document", "quarantine", "generation", "index"):
+def downgrade(op: Operations, documents: bool = False) -> None:
+    """`documents` says that rows somebody has imported may go; without it their table stays with them."""
+    for table in ("cardinality", "model", "quarantine", "generation", "index"):
         op.drop_table(f"dbsim_{table}", if_exists=True)
+    if documents:
+        op.drop_table(DOCUMENTS, if_exists=True)
+    elif op.get_context().dialect.name == "postgresql":
+        op.execute(_DROP_EMPTY)
+    elif not op.get_context().as_sql and not count_documents(op.get_bind()):  # SQLite has no IF for a script
+        op.drop_table(DOCUMENTS, if_exists=True)
+
+
+def count_documents(connection: sa.Connection) -> int:
+    """Rows that somebody has imported."""
+    if not sa.inspect(connection).has_table(DOCUMENTS):
+        return 0
+    return int(connection.exec_driver_sql(f"SELECT count(*) FROM {DOCUMENTS}").scalar_one())

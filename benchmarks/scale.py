@@ -1,0 +1,189 @@
+"""Past one core: `dbsim bulk duplicates` and `sync --workers` as processes, time and memory; beside datasketch."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import psutil
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from benchmarks import corpora, server
+from benchmarks.report import Report, Target, console, installed
+
+LENGTH = 450  # characters a row
+COPIES, NEAR = 0.1, 0.1  # shares of exact and of edited copies
+THRESHOLD, WORDS = 0.7, 3
+WRITTEN = 10_000  # rows written at once
+LOOK = 0.1  # seconds between two looks at the memory
+# the issue's bars hold for these numbers of rows and two cores; smaller runs have none
+BULK_BARS = {2_000_000: (60, 1200), 5_000_000: (130, 1500)}  # rows: seconds, megabytes
+WORKERS_BAR = (1_000_000, Target("≥", 1.7))
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Rows of each part; `peer` of datasketch, which takes one core and memory for all."""
+
+    bulk: tuple[int, ...]
+    synced: int
+    peer: int
+
+
+SIZES = {
+    "small": Sizes(bulk=(10_000,), synced=3_000, peer=1_000),
+    "medium": Sizes(bulk=(200_000,), synced=200_000, peer=20_000),
+    "full": Sizes(bulk=(200_000, 2_000_000), synced=1_000_000, peer=200_000),
+}
+PARTS = ("bulk", "workers")
+
+
+@dataclass(frozen=True)
+class Spent:
+    """Of a process and its children together: wall time, and the largest sum of proportional set sizes seen."""
+
+    seconds: float
+    megabytes: float
+
+
+def run(size: str, parts: Sequence[str] = PARTS) -> Report:
+    sizes = SIZES[size]
+    report = Report("scale", asdict(sizes) | {"characters": LENGTH, "copies": COPIES, "near": NEAR})
+    if "bulk" in parts:
+        rate = datasketch_rate(sizes.peer)
+        for rows in sizes.bulk:
+            bulk(report, rows, sizes, rate)
+    if "workers" in parts:
+        with server.postgres() as url:
+            report.versions |= server.server_versions(url)
+            for engine in server.ENGINES:
+                workers(report, sizes, url, engine)
+    return report
+
+
+# ── bulk ──
+def bulk(report: Report, rows: int, sizes: Sizes, rate: float | None) -> None:
+    console.print(f"bulk duplicates, {rows:,} rows")
+    with tempfile.TemporaryDirectory(prefix="dbsim-bench-") as folder:
+        source, groups = Path(folder) / "rows.parquet", Path(folder) / "groups.parquet"
+        write(source, rows)
+        options = ("--column", "body", "--key", "id", "--words", str(WORDS), "--threshold", str(THRESHOLD))
+        spent = spend("bulk", "duplicates", str(source), *options, "--workers", "2", "--out", str(groups))
+        found = pq.read_metadata(groups).num_rows
+    seconds, megabytes = BULK_BARS.get(rows, (None, None))
+    note = f"{found:,} rows in groups; start-up, reading and writing Parquet included; 2 workers"
+    report.add(f"bulk duplicates of {rows:,} rows", spent.seconds, "s", target=_most(seconds), note=note)
+    what = "all processes together, proportional set size"
+    report.add(f"peak memory of it, {rows:,} rows", spent.megabytes, "MB", target=_most(megabytes), note=what)
+    beside = {"peer": "datasketch, sign + LSH insert and query", "peer_value": rate} if rate else {}
+    note = (
+        f"datasketch on one core, in memory, rate over {sizes.peer:,} rows" if rate else "datasketch is not installed"
+    )
+    report.add(f"bulk duplicates, {rows:,} rows", rows / spent.seconds, "rows/s", note=note, **beside)
+
+
+def _most(number: float | None) -> Target | None:
+    return None if number is None else Target("≤", number, "value")
+
+
+def write(path: Path, rows: int) -> None:
+    """Parquet of (id, body), a slice at a time."""
+    schema = pa.schema([("id", pa.int64()), ("body", pa.string())])
+    texts = corpora.paragraphs(rows, LENGTH, COPIES, NEAR)
+    with pq.ParquetWriter(path, schema) as writer:
+        for start in range(0, rows, WRITTEN):
+            keys = range(start, min(start + WRITTEN, rows))
+            writer.write_table(pa.table([list(keys), [next(texts) for _ in keys]], schema=schema))
+
+
+def datasketch_rate(rows: int) -> float | None:
+    """Rows a second of the same task as far as datasketch does it: signatures, buckets, candidates of every row."""
+    if not (installed("datasketch") and installed("rensa")):
+        return None
+    from datasketch import MinHashLSH
+
+    from benchmarks.index import VALUES, sketch  # needs both peers
+
+    texts = list(corpora.paragraphs(rows, LENGTH, COPIES, NEAR))
+
+    def work() -> None:
+        lsh = MinHashLSH(threshold=THRESHOLD, num_perm=VALUES)
+        sketches = [sketch(text) for text in texts]
+        for number, made in enumerate(sketches):
+            lsh.insert(number, made)
+        for made in sketches:
+            lsh.query(made)
+
+    console.print(f"datasketch, {rows:,} rows")
+    return rows / server.seconds(work)
+
+
+# ── sync --workers ──
+def workers(report: Report, sizes: Sizes, url: str, engine: str) -> None:
+    """The same table twice, filled by one process and by two."""
+    rates, memory = {}, {}
+    for count in (1, 2):
+        console.print(f"{engine}: sync --workers {count}, {sizes.synced:,} rows")
+        with server.empty(engine, url) as database:
+            server.load(database, "documents", enumerate(corpora.paragraphs(sizes.synced, LENGTH, COPIES, NEAR), 1))
+            index = database.create_index(
+                "documents", table="documents", columns="body", words=WORDS, threshold=THRESHOLD, secret=server.SECRET
+            )
+            target = database.engine.url.render_as_string(hide_password=False)
+            spent = spend("sync", target, "documents", "--workers", str(count))
+            if index.status().state != "ready":
+                raise SystemExit("sync left the index unfinished")
+        rates[count], memory[count] = sizes.synced / spent.seconds, spent.megabytes
+    rows, bar = WORKERS_BAR
+    report.add(
+        f"sync --workers 2, {engine}, {sizes.synced:,} rows",
+        rates[2],
+        "rows/s",
+        peer="--workers 1",
+        peer_value=rates[1],
+        target=bar if sizes.synced >= rows else None,
+        note=f"start-up and index builds included; client memory {memory[1]:.0f} and {memory[2]:.0f} MB",
+    )
+
+
+# ── processes ──
+def spend(*arguments: str) -> Spent:
+    """Of `dbsim …`; exit code 1, nothing found, counts as done."""
+    command = [sys.executable, "-c", "from dbsim.cli import main; main()", *arguments]
+    start, peak = time.perf_counter(), 0.0
+    with tempfile.TemporaryFile() as said:
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=said)
+        while process.poll() is None:
+            peak = max(peak, _memory(process.pid))
+            try:
+                process.wait(LOOK)
+            except subprocess.TimeoutExpired:
+                continue
+        taken = time.perf_counter() - start
+        said.seek(0)
+        message = said.read().decode(errors="replace").strip()
+    if process.returncode not in (0, 1):
+        raise SystemExit(f"dbsim {' '.join(arguments[:2])} ended with exit code {process.returncode}: {message}")
+    return Spent(taken, peak)
+
+
+def _memory(pid: int) -> float:
+    """Megabytes of a process and its children; pages that several share count once."""
+    total = 0.0
+    try:
+        process = psutil.Process(pid)
+        family = [process, *process.children(recursive=True)]
+    except psutil.Error:
+        return total
+    for one in family:
+        try:
+            total += one.memory_full_info().pss / 2**20
+        except psutil.Error:  # it has ended since
+            continue
+    return total

@@ -1,0 +1,73 @@
+"""How a command ends: what it returned or raised → one sentence on stderr and an exit code."""
+
+from __future__ import annotations
+
+import os
+import select
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import click
+
+from dbsim.errors import DbsimError
+from dbsim.refusals import driver_errors, refusal
+
+DONE, NOTHING, ERROR, STOPPED = 0, 1, 2, 130
+
+
+class Declined(Exception):
+    """A question of dbsim's was answered with no."""
+
+
+def exit_code(command: Callable[[], Any]) -> int:
+    """Of a command that is run here; its error, if there is one, has been told in one sentence."""
+    try:
+        code = command()
+        sys.stdout.flush()
+    except click.ClickException as error:
+        error.show()
+        return ERROR
+    except (click.Abort, KeyboardInterrupt):
+        return _told("stopped; nothing is lost, the same command goes on where it was", STOPPED)
+    except Declined:
+        return _told("nothing was changed", NOTHING)
+    except DbsimError as error:
+        return _told(str(error), ERROR)
+    except OSError as error:
+        if unread():
+            return DONE
+        return _told(f"{error.filename or 'the system'}: {error.strerror or error}", ERROR)
+    except driver_errors() as error:
+        return _told(refusal(error), ERROR)
+    return code if isinstance(code, int) else DONE
+
+
+def unread() -> bool:
+    """Whether whoever read the output has seen enough (`dbsim pairs … | head`): then nothing more is written to it."""
+    try:
+        output = sys.stdout.fileno()
+    except (OSError, ValueError):  # no file behind it
+        return False
+    if not hasattr(select, "poll"):
+        return False
+    poll = select.poll()
+    poll.register(output, 0)  # nothing but errors
+    if not any(found & select.POLLERR for _, found in poll.poll(0)):
+        return False
+    with suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), output)  # what is left in buffers goes there
+    return True
+
+
+def replace_unwritable() -> None:
+    """A character that the terminal's encoding lacks becomes a question mark, not an error."""
+    for stream in (sys.stdout, sys.stderr):
+        if getattr(stream, "errors", None) == "strict" and hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+
+
+def _told(sentence: str, code: int) -> int:
+    click.echo(f"dbsim: {sentence}", err=True)
+    return code

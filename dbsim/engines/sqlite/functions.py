@@ -1,0 +1,67 @@
+"""dbsim's functions in SQLite, which strangers may call too (Datasette): filters and counts → scores.
+
+Whatever the arguments, a call takes microseconds and remembers nothing: lengths are checked before anything is made of
+them, and there are eleven lengths of filters.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import Any
+
+from dbsim.hashing.bloom import jaccard
+from dbsim.hashing.records.levels import CUTS, EQUAL
+from dbsim.hashing.records.probability import probability_of
+
+BYTES = {1 << power: 1 << power - 3 for power in range(6, 17)}  # of a filter, by its length: those that options allow
+
+
+def register(raw: Any) -> None:
+    """dbsim's functions on a driver's connection (sqlite3's, or what SQLAlchemy makes of aiosqlite's).
+
+    dbsim_jaccard(bits, count, other bits, other count, length of the filter), dbsim_hamming(key, other key)
+    """
+    raw.create_function("dbsim_jaccard", 5, _jaccard, deterministic=True)
+    raw.create_function("dbsim_hamming", 2, _hamming, deterministic=True)
+    raw.create_function("dbsim_level", 5, _level, deterministic=True)
+    raw.create_function("dbsim_probability", 1, _probability, deterministic=True)
+
+
+def _jaccard(
+    bits: bytes | None, count: int, other_bits: bytes | str | None, other_count: int, size: int
+) -> float | None:
+    if not bits or not other_bits:
+        return None
+    return jaccard(count, other_count, _common(bits, count, other_bits, other_count, size), size)
+
+
+def _level(bits: bytes | None, count: int, other_bits: bytes | str | None, other_count: int, size: int) -> int | None:
+    if not bits or not other_bits:
+        return None
+    both = _common(bits, count, other_bits, other_count, size)
+    if both == count == other_count:
+        return EQUAL
+    return 1 + bisect_right(CUTS, jaccard(count, other_count, both, size))
+
+
+def _common(bits: bytes, count: int, other_bits: bytes | str, other_count: int, size: int) -> int:
+    """Bits in common; an error unless these are two filters of that length and what is set in them."""
+    length = BYTES[size]
+    if isinstance(other_bits, str):  # out of JSON, which has no bytes
+        if len(other_bits) != 2 * length + 1:
+            raise ValueError("a filter of another length")
+        other_bits = bytes.fromhex(other_bits[1:])
+    if len(bits) != length or len(other_bits) != length:
+        raise ValueError("a filter of another length")
+    both = (int.from_bytes(bits) & int.from_bytes(other_bits)).bit_count()
+    if not both <= count <= size or not both <= other_count <= size or count + other_count - both > size:
+        raise ValueError("more or fewer bits than are set")
+    return both
+
+
+def _probability(evidence: int | None) -> float | None:
+    return None if evidence is None else probability_of(evidence)
+
+
+def _hamming(key: int | None, other: int | None) -> int | None:
+    return None if key is None or other is None else (key ^ other).bit_count()
