@@ -13,9 +13,11 @@ from dbsim.hashing.choosing.planning import FEWEST, MANY, choose
 from dbsim.hashing.word_signatures import choose_signature
 from dbsim.options import MOST_WORD_BITS, Field, IndexOptions, Planned
 from dbsim.text.normalisers.choose import choose_normaliser
+from dbsim.text.spans import spans
 from dbsim.text.tokens import TokenHasher
 
 OUTGROWN = 2  # times the rows that the plan was made for
+ENOUGH = 300  # characters of a text, to see how it is written
 SHORT = 12  # words: in shorter texts one changed word spoils most 3-word shingles, so characters are compared
 
 
@@ -33,6 +35,16 @@ def resolve(field: Field, sample: Sequence[str], threshold: float) -> Field:
     bits, step = choose_size(analyser.features(analyser.tokens(sample, hasher)).counts, threshold)
     field = replace(field, bits=field.bits or bits, sample=field.sample or (1 if field.bits else step))
     return _with_signature(field, sample, hasher) if field.false_drops and not field.word_bits else field
+
+
+def unit_in_words(field: Field, sample: Sequence[str]) -> str:
+    """What is compared, as people say it: a word of Chinese, written without spaces, is a character."""
+    unit = field.unit
+    if unit == "words":
+        found = [span for text in sample for span in spans(text[:ENOUGH], field.analyser())]
+        alone = sum(len(span.token) == 1 and not span.token.isascii() for span in found)
+        unit = "characters" if 2 * alone > len(found) else unit
+    return f"{field.size} {unit}"
 
 
 def planned(options: IndexOptions, sample: Sequence[Sequence[str]], count: Callable[[], int]) -> IndexOptions:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from pathlib import Path
 
 
 class DbsimError(Exception):
@@ -15,6 +16,16 @@ class UnknownName(DbsimError):
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         super().__init__(f"there is no {kind} {name!r}{suggest(name, known)}")
+
+
+class UnknownFile(UnknownName):
+    """A file that does not exist; those beside it are compared by their names alone, without folder and ending."""
+
+    def __init__(self, kind: str, path: Path, beside: Iterable[Path]) -> None:
+        by_stem = {other.stem.lower(): str(other) for other in sorted(beside)}
+        close = difflib.get_close_matches(path.stem.lower(), by_stem, n=1, cutoff=0.6)
+        meant = f"; did you mean {by_stem[close[0]]!r}?" if close else ""
+        DbsimError.__init__(self, f"there is no {kind} {str(path)!r}{meant}")
 
 
 class InvalidOption(DbsimError):

@@ -13,7 +13,7 @@ import pyarrow.csv
 import pyarrow.json
 import pyarrow.parquet
 
-from dbsim.errors import InvalidOption, UnknownName
+from dbsim.errors import InvalidOption, UnknownFile, UnknownName
 from dbsim.options import Field
 
 ROWS = 8192  # of a batch
@@ -119,7 +119,7 @@ def _file(path: Path, wanted: list[str] | None, texts: Sequence[str]) -> Iterato
             yield from _file(part, wanted, texts)
         return
     if not path.is_file():
-        raise UnknownName("file", str(path), [str(other) for other in path.parent.glob("*") if other.is_file()])
+        raise UnknownFile("file", path, [other for other in path.parent.glob("*") if other.is_file()])
     try:
         yield from _parts(path, wanted, texts)
     except (pa.ArrowInvalid, pa.ArrowTypeError) as error:

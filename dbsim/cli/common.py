@@ -7,6 +7,7 @@ import decimal
 import errno
 import json
 import os
+import shlex
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -43,6 +44,12 @@ def opened(db: str, *, create: bool = False) -> dbsim.Database:
     database = dbsim.open(db, create=create)
     click.get_current_context().call_on_close(database.close)
     return database
+
+
+def then(verb: str) -> str:
+    """The command to go on with, on the same index: to be copied into a shell, whatever the names are."""
+    given = click.get_current_context().params
+    return shlex.join(["dbsim", verb, given["db"], given["name"]])
 
 
 def require_yes(question: str) -> None:
@@ -115,10 +122,10 @@ def _plain(value: Any) -> Any:
 
 
 @contextmanager
-def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
+def progress_bar(every: float = LOG_SECONDS) -> Iterator[Callable[[str, int, int], None]]:
     """A progress callback (stage, done, total) that draws on stderr, or prints a line now and then into a log."""
     if not err.is_terminal:
-        yield _log_progress()
+        yield _log_progress(every)
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=err, transient=True) as bar:
@@ -132,12 +139,12 @@ def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
         yield show
 
 
-def _log_progress() -> Callable[[str, int, int], None]:
+def _log_progress(every: float) -> Callable[[str, int, int], None]:
     last = time.monotonic()
 
     def show(stage: str, done: int, total: int) -> None:
         nonlocal last
-        if time.monotonic() - last > LOG_SECONDS:
+        if time.monotonic() - last > every:
             last = time.monotonic()
             click.echo(f"{stage}: {done} of {total}", err=True)
 

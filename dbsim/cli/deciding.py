@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from dbsim.cli.common import database_argument, index_argument, json_option, opened, print_json, print_json_list
+from dbsim.cli.common import database_argument, index_argument, json_option, opened, print_json, print_json_list, then
 from dbsim.cli.searching import shown_key, written_key
 from dbsim.dedupe.decisions import Decision
 from dbsim.errors import InvalidOption
@@ -50,7 +50,7 @@ def decide(
     if as_json:
         print_json(made.to_json())
     else:
-        click.echo(f"{_line(made)}; next: dbsim sync, to bring stored groups up to date")
+        click.echo(f"{_line(made)}; next: {then('sync')}, to bring stored groups up to date")
     return 0
 
 

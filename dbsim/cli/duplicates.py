@@ -21,6 +21,7 @@ from dbsim.cli.common import (
     print_json_list,
     progress_bar,
     require_yes,
+    then,
     verify_option,
 )
 from dbsim.dedupe.acting.keep import CHOICES
@@ -229,18 +230,17 @@ def _act(
         click.echo("nothing to do", err=True)
         return
     table, also = index.options.table, counted.consequences()
-    done = f"deleted from {table}" if delete_rows else f"of {table} marked in {mark}"
+    done = f"deleted from {table}" if delete_rows else f"marked in {table}.{mark}"
     if not yes:
         if not sys.stdin.isatty():
             more = "".join(f"; {said}" for said in (also, _hindrance(counted, mark, overwrite)) if said)
             click.echo(f"dry run: {counted.removed} rows would be {done}{more}; add --yes to do it", err=True)
             return
-        verb = (
-            f"Delete {counted.removed} rows from {table}" if delete_rows else f"Mark {counted.removed} rows in {mark}"
-        )
+        rows = f"{counted.removed} rows"
+        verb = f"Delete {rows} from {table}" if delete_rows else f"Mark {rows} in {table}.{mark}"
         require_yes(f"{verb}, keeping {counted.groups}?{f' ({also})' if also else ''}")
     result = run(expected=counted, even_if_behind=even_if_behind)
-    also = "".join(f"; {said}" for said in (also, "next: dbsim sync" if delete_rows else "") if said)
+    also = "".join(f"; {said}" for said in (also, f"next: {then('sync')}" if delete_rows else "") if said)
     click.echo(f"{result.removed} rows {done}{also}", err=True)
 
 

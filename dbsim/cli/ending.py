@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import select
+import signal
 import sys
-from collections.abc import Callable
-from contextlib import suppress
-from typing import Any
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, NoReturn
 
 import click
 
 from dbsim.errors import DbsimError
 from dbsim.refusals import driver_errors, refusal
 
+log = logging.getLogger("dbsim")
 DONE, NOTHING, ERROR, STOPPED = 0, 1, 2, 130
 
 
@@ -42,6 +46,43 @@ def exit_code(command: Callable[[], Any]) -> int:
     except driver_errors() as error:
         return _told(refusal(error), ERROR)
     return code if isinstance(code, int) else DONE
+
+
+@contextmanager
+def until_signalled() -> Iterator[Callable[[], bool]]:
+    """A service: SIGTERM and SIGINT end it at once and well, also a SIGINT that its shell has told it to ignore.
+
+    Yields whether one came, for work that has swallowed the interrupt.
+    """
+    came = threading.Event()
+
+    def end(number: int, frame: object) -> NoReturn:
+        came.set()
+        raise KeyboardInterrupt
+
+    before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield came.is_set
+    except KeyboardInterrupt:
+        log.info("stopped; nothing is lost, the same command goes on where it was")
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def logged(verbose: bool) -> Iterator[None]:
+    """What the logger `dbsim` is told appears on stderr."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("dbsim: %(message)s"))
+    before = log.level
+    log.addHandler(handler)
+    log.setLevel(logging.DEBUG if verbose else logging.INFO)
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
+        log.setLevel(before)
 
 
 def unread() -> bool:

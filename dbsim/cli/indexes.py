@@ -9,13 +9,27 @@ from rich.table import Table
 from rich.text import Text
 
 from dbsim.choosing import why
-from dbsim.cli.common import database_argument, err, index_argument, json_option, opened, out, print_json, progress_bar
+from dbsim.cli.common import (
+    LOG_SECONDS,
+    database_argument,
+    err,
+    index_argument,
+    json_option,
+    opened,
+    out,
+    print_json,
+    progress_bar,
+    then,
+)
+from dbsim.cli.ending import logged, until_signalled
 from dbsim.cli.index_options import index_options, take_fields
 from dbsim.cli.persons import create_records
 from dbsim.errors import InvalidOption
 from dbsim.hashing.families.registry import family_of
+from dbsim.index import Index
 from dbsim.lifecycle.status import Status
 from dbsim.options import describe_columns
+from dbsim.sync.worklog import EVERY
 from dbsim.tables.source import public_key
 
 table_option = click.option("--table", required=True, help="The table to index; [schema.]table on PostgreSQL.")
@@ -49,14 +63,17 @@ def create(
     made = index.options
     click.echo(
         f"index {name!r} on {made.table} ({describe_columns(made.fields)}): {made.keys} keys of {made.rows} rows, "
-        + ", ".join(f"{field.size} {field.unit} and {field.bits} bits for {field.name}" for field in made.fields)
+        + ", ".join(
+            f"{unit} and {field.bits} bits for {field.name}"
+            for unit, field in zip(index.units(), made.fields, strict=True)
+        )
     )
     for line in why(made):
         click.echo(line)
     for asked, field in zip(fields, made.fields, strict=True):
         if field.normaliser != "text" and not asked.normaliser:
             click.echo(f"many symbols in {field.name}: each counts as a word; `--normaliser text` leaves them out")
-    click.echo(f"next: dbsim sync {db} {name}" + (" (once, for the rows that are there)" if made.inline else ""))
+    click.echo(f"next: {then('sync')}" + (" (once, for the rows that are there)" if made.inline else ""))
 
 
 @click.command()
@@ -83,7 +100,7 @@ def alter(db: str, name: str, columns: tuple[str, ...], cancel: bool, renames: t
         click.echo(f"index {name!r} stays as it is")
         return
     click.echo(f"index {name!r} will be changed to generation {change['generation']}: {'; '.join(change['options'])}")
-    click.echo(f"next: dbsim sync {db} {name}")
+    click.echo(f"next: {then('sync')}")
 
 
 def _renamed(pair: str) -> tuple[str, str]:
@@ -102,16 +119,33 @@ def _renamed(pair: str) -> tuple[str, str]:
     "--refit", is_flag=True, help="Families that learn: learn again from the table, then fill the index anew."
 )
 @click.option("--workers", type=int, help="Processes of a first filling.  [default: as many as pay, at most 4]")
-def sync(db: str, name: str, follow: bool, reconcile: bool, refit: bool, workers: int | None) -> None:
-    """Bring an index up to date; stopped at any time, it goes on where it was."""
-    index = opened(db).index(name)
+@click.option("--verbose", is_flag=True, help="With --follow: log every run, not a line a minute.")
+def sync(db: str, name: str, follow: bool, reconcile: bool, refit: bool, workers: int | None, verbose: bool) -> None:
+    """Bring an index up to date; stopped at any time, it goes on where it was.
+
+    With --follow SIGTERM and Ctrl-C end it with exit code 0.
+    """
+    asked = {"reconcile": reconcile, "workers": workers}
+    if not follow:
+        _sync(opened(db).index(name), refit, LOG_SECONDS, asked)
+        return
+    with logged(verbose), until_signalled() as stopped:
+        index = opened(db).index(name)
+        _sync(index, refit, EVERY, asked)
+        click.echo("following; stop with Ctrl-C", err=True)
+        index.follow(stop=stopped)
+
+
+def _sync(index: Index, refit: bool, every: float, asked: dict[str, Any]) -> None:
     if refit:
         index.refit()
-    with progress_bar() as progress:
-        report = index.sync(reconcile=reconcile, workers=workers, progress=progress)
-    if report.triggers_restored:
+    with progress_bar(every) as progress:
+        report = index.sync(**asked, progress=progress)
+    if report.renewed:
+        err.print("its triggers, views and functions were of an earlier dbsim and are of this one now")
+    elif report.triggers_restored:
         err.print(f"[yellow]{len(report.triggers_restored)} missing triggers were installed again")
-    if report.views_restored:
+    if report.views_restored and not report.renewed:
         err.print(f"[yellow]{len(report.views_restored)} missing views or functions were created again")
     done = f"{report.filled} rows read, {report.changed} changes worked off"
     if report.compared:
@@ -119,9 +153,6 @@ def sync(db: str, name: str, follow: bool, reconcile: bool, refit: bool, workers
     click.echo(done)
     if report.switched:
         click.echo(f"generation {report.generation} is searched now")
-    if follow:
-        click.echo("following; stop with Ctrl-C", err=True)
-        index.follow()
 
 
 @click.command()

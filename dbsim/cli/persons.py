@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from dbsim.cli.common import database_argument, err, index_argument, opened, print_json
+from dbsim.cli.common import database_argument, err, index_argument, opened, print_json, then
 from dbsim.errors import InvalidOption
 from dbsim.text.kinds.registry import kind_names
 
@@ -41,7 +41,7 @@ def create_records(
         f"index {name!r} on {made.table}: {len(made.fields)} fields, {made.keys} keys; not as you would have it?"
     )
     click.echo(f"drop it and name the kind of a column, as in --column surname:name: {', '.join(kind_names())}")
-    click.echo(f"next: dbsim sync {db} {name}")
+    click.echo(f"next: {then('sync')}")
 
 
 def _kind(text: str) -> tuple[str, str]:

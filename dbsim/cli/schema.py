@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 import dbsim.migrate
-from dbsim.cli.common import database_argument, index_argument, opened, require_yes
+from dbsim.cli.common import database_argument, index_argument, opened, require_yes, then
 from dbsim.cli.index_options import index_options, take_fields
 from dbsim.cli.indexes import table_option
 from dbsim.engines.registry import BACKENDS
@@ -97,7 +97,7 @@ def init_migration(
         opened(db).engine, asked, config, section=section, head=head, version_path=version_path
     )
     click.echo(f"written: {path}")
-    click.echo(f"after `alembic upgrade head` run: dbsim sync {db} {name}")
+    click.echo(f"after `alembic upgrade head` run: {then('sync')}")
 
 
 COMMANDS = (upgrade, downgrade, sql, init_migration)

@@ -133,7 +133,7 @@ def show(index: Index, results: Results, as_json: bool, asked: str) -> int:
     for warning in results.warnings:
         err.print(f"[yellow]{escape(warning)}")
     if as_json:
-        print_json(results.to_json())
+        print_json(results.to_list())
     elif results:
         for line in lines(results, index, asked):
             click.echo(line)

@@ -5,12 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
+from rich.measure import Measurement
 from rich.table import Table
 
-from dbsim.cli.common import database_argument, index_argument, json_option, opened, out, print_json, progress_bar
-from dbsim.evaluate.tune import TuneReport
+from dbsim.cli.common import database_argument, index_argument, json_option, opened, out, print_json, progress_bar, then
+from dbsim.evaluate.tune import Measured, TuneReport
+from dbsim.options import IndexOptions
 from dbsim.report import tuning
 from dbsim.report.files import ReportFile
+
+ANY_WIDTH = 1000  # columns: wider than the table, so that its own width is measured
 
 
 @click.command()
@@ -39,20 +43,52 @@ def tune(db: str, name: str, families: tuple[str, ...], plot: Path | None, as_js
     if as_json:
         print_json(report.to_json())
     else:
-        _show(report)
+        _show(report, index.options)
     return 0 if report.best else 1
 
 
-def _show(report: TuneReport) -> None:
+def _show(report: TuneReport, present: IndexOptions) -> None:
     click.echo(
         f"measured on {report.sample} of {report.table_rows} rows and {report.shown.pairs} pairs from "
         f"{report.threshold:g}, wanted recall {report.recall:g}; ranked: rows a search of the whole table ranks, "
         f"lookups: in B-trees, µs: to hash a text, B: bytes of keys a row"
     )
+    table = _table(report)
+    if Measurement.get(out, out.options.update(width=ANY_WIDTH), table).maximum <= out.width:
+        out.print(table)
+    else:
+        for one in report.settings:
+            click.echo(f"{'*' if one is report.best else '-'} {_line(one)}")
+    click.echo()
+    click.echo(tuning.terminal(report, out.width))
+    click.echo()
+    click.echo(_recommended(report.best, present))
+
+
+def _recommended(best: Measured | None, present: IndexOptions) -> str:
+    if best is None:
+        return "no setting reaches the recall: lower the threshold or the recall, or try another --family"
+    found = f"(recall {best.recall:.3f}, {best.ranked:.1f} rows ranked)"
+    if (best.family, best.rows, best.keys) == (present.family, present.rows, present.keys):
+        return f"recommended: the index as it is {found}"
+    given = f"--family {best.family}" + ("" if best.promised is None else f" --rows {best.rows} --keys {best.keys}")
+    return f"recommended: {then('alter')} {given} {found}"
+
+
+def _line(one: Measured) -> str:
+    """A setting in words, for a terminal that is too narrow for the table."""
+    formula = "" if one.promised is None else f" (formula {one.promised:.3f})"
+    return (
+        f"{one.family}, {one.keys} keys of {one.rows} rows: recall {one.recall:.3f}{formula}, {one.ranked:.1f} ranked, "
+        f"{one.lookups} lookups, {one.microseconds:.0f} µs, {one.bytes} B"
+    )
+
+
+def _table(report: TuneReport) -> Table:
     table = Table(box=None, pad_edge=False)
-    table.add_column("family", overflow="fold")
+    table.add_column("family")
     for heading in ("rows", "keys", "recall", "formula", "ranked", "lookups", "µs", "B"):
-        table.add_column(heading, justify="right", min_width=len(heading))
+        table.add_column(heading, justify="right")
     for one in report.settings:
         table.add_row(
             one.family,
@@ -66,16 +102,7 @@ def _show(report: TuneReport) -> None:
             f"{one.bytes}",
             style="bold green" if one is report.best else "",
         )
-    out.print(table)
-    click.echo()
-    click.echo(tuning.terminal(report))
-    click.echo()
-    best = report.best
-    if best is None:
-        click.echo("no setting reaches the recall: lower the threshold or the recall, or try another --family")
-    else:
-        given = f"--family {best.family}" + ("" if best.promised is None else f" --rows {best.rows} --keys {best.keys}")
-        click.echo(f"recommended: dbsim create … {given} (recall {best.recall:.3f}, {best.ranked:.1f} rows ranked)")
+    return table
 
 
 COMMANDS = (tune,)

@@ -207,7 +207,8 @@ class Duplicates:
                 if number in found:
                     yield found[number]
 
-    def to_json(self) -> list[dict[str, Any]]:
+    def to_list(self) -> list[dict[str, Any]]:
+        """For `json.dumps`."""
         return [group.to_json() for group in self]
 
     def _mine(self) -> Any:

@@ -80,6 +80,9 @@ class Backend(Protocol):
     def missing_triggers(self, connection: Connection, tables: IndexTables) -> list[str]:
         """Names of triggers that should exist and do not, or are switched off."""
 
+    def outdated_triggers(self, connection: Connection, tables: IndexTables) -> bool:
+        """Whether those that are there were made by an earlier dbsim."""
+
     def claim(self, connection: Connection, tables: IndexTables, limit: int) -> list[Key]:
         """Take changes off the queue: exactly the rows read, never by a watermark."""
 
@@ -131,6 +134,9 @@ class Backend(Protocol):
 
     def missing_surface(self, connection: Connection, tables: IndexTables) -> list[str]:
         """Names of views and functions that should exist and do not."""
+
+    def outdated_surface(self, connection: Connection, tables: IndexTables) -> bool:
+        """Whether those that are there were made by an earlier dbsim."""
 
     def status_statements(self, connection: Connection, indexes: Sequence[IndexTables]) -> list[str]:
         """The view dbsim_status over these indexes; after the last one, nothing of dbsim's stays in SQL."""

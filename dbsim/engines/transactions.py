@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import random
 import time
 from collections.abc import Callable, Iterator
@@ -12,9 +13,10 @@ from sqlalchemy import Connection, Engine
 
 from dbsim.engines.backend import Backend
 from dbsim.engines.pause import pause
-from dbsim.errors import InvalidOption
+from dbsim.errors import DatabaseUnavailable, InvalidOption
 
 Result = TypeVar("Result")
+log = logging.getLogger("dbsim")
 PATIENCE = 60.0  # seconds of busy, deadlocked or restarting database before the user is told
 UNSENDABLE = (UnicodeEncodeError, OverflowError)  # lone surrogates; numbers beyond 64 bits on SQLite
 
@@ -73,6 +75,19 @@ def persistently(backend: Backend, attempt: Callable[[], Result], patience: floa
             raise InvalidOption(f"the database cannot take a name or value: {error}") from error
         pause(wait * (0.5 + random.random()))
         wait = min(wait * 2, 1.0)
+
+
+def outlasting(backend: Backend, work: Callable[[], None], stop: Callable[[], bool]) -> None:
+    """For those who have all the time: what would pass by itself, such as a server that is away, is waited for."""
+    while not stop():
+        try:
+            work()
+        except DatabaseUnavailable as error:
+            if error.__cause__ is None or not backend.transient(error.__cause__):
+                raise
+            log.warning("%s; it is tried again", error)
+        else:
+            return
 
 
 def raise_explained(backend: Backend, error: Exception) -> NoReturn:

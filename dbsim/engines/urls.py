@@ -13,7 +13,7 @@ from sqlalchemy import Engine, create_engine, make_url
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import ArgumentError
 
-from dbsim.errors import DbsimError, UnknownName
+from dbsim.errors import DbsimError, UnknownFile
 
 DATABASE_FILES = re.compile(r"\.(db|db3|sqlite|sqlite3|s3db|sl3)$", re.IGNORECASE)  # worth a suggestion
 _MADE: weakref.WeakKeyDictionary[Engine, str] = weakref.WeakKeyDictionary()  # and what they were made from
@@ -61,8 +61,8 @@ def _engine_for(url: URL, create: bool) -> Engine:
         return create_engine(url.difference_update_query(NUMBERS), pool_pre_ping=False, connect_args=arguments)
     path = Path(url.database or ":memory:")
     if not create and not in_memory(url) and "uri" not in url.query and not path.exists():
-        near = [str(other) for other in path.parent.glob("*") if other.is_file() and DATABASE_FILES.search(other.name)]
-        raise UnknownName("database file", str(path), near)
+        near = [other for other in path.parent.glob("*") if other.is_file() and DATABASE_FILES.search(other.name)]
+        raise UnknownFile("database file", path, near)
     return create_engine(url, connect_args={"timeout": BUSY_SECONDS})
 
 

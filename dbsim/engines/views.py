@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,7 +15,17 @@ from dbsim.tables.names import identifier, literal, quote
 
 SHORT = 16  # features: what one collision moves the estimate of a shorter text by is more, and so rarer
 PAIRS, BUCKETS, STATUS = "pairs", "buckets", "dbsim_status"
+# Of the triggers, views and functions of an index: raised when their text changes, so that the next `sync` makes those
+# of an earlier dbsim anew. It stands in their own text, because it must go where they go.
+REVISION = 2
+MARK = f"dbsim revision {REVISION}"
 Jaccard = Callable[[Field, int, str, str], str]  # field, its number, two aliases → a SQL expression
+
+
+def outdated(texts: Iterable[str]) -> bool:
+    """Whether one of these definitions was made by an earlier dbsim; those of a later one are left alone."""
+    marks = (re.search(r"dbsim revision (\d+)", text) for text in texts)
+    return any(mark is None or int(mark[1]) < REVISION for mark in marks)
 
 
 @dataclass(frozen=True)
@@ -122,6 +133,7 @@ class Surface:
         names, key = self.tables.names, self.key
         sides = [f"{side}.{name}" for side in "ab" for name in key]
         return {
+            "mark": MARK,
             "signatures": quote(self.tables.signatures.name),
             "queue": quote(self.tables.queue.name),
             "queued": quote(names.queued),

@@ -15,7 +15,7 @@ from sqlalchemy.schema import CreateTable
 from sqlalchemy.types import NullType, TypeEngine
 
 from dbsim.engines.backend import Backend
-from dbsim.errors import InvalidOption, UnknownName
+from dbsim.errors import InvalidOption, UnknownFile, UnknownName
 from dbsim.importing.sniff import Record, number, separator_named, separator_of, types_of
 from dbsim.lifecycle.create import find_source
 from dbsim.tables.catalogue import document_table
@@ -40,7 +40,7 @@ def load(
     """(table, rows inserted)"""
     if not path.is_file():
         others = [other for other in path.parent.glob("*") if other.suffix.lower() in READABLE and other.is_file()]
-        raise UnknownName("file", str(path), [str(other) for other in others])
+        raise UnknownFile("file", path, others)
 
     def records() -> Iterator[Record]:
         return _named(_records(path, separator), path)

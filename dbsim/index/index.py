@@ -21,7 +21,7 @@ from dbsim.dedupe.results import Duplicates, Pairs
 from dbsim.dedupe.run import Deduplication
 from dbsim.dedupe.store_pairs import Workplace
 from dbsim.engines.callers import Caller, connection_of
-from dbsim.engines.transactions import persistently
+from dbsim.engines.transactions import outlasting, persistently
 from dbsim.errors import InvalidOption
 from dbsim.hashing.signer import Signer
 from dbsim.index.changing import Changing
@@ -42,6 +42,7 @@ from dbsim.sync import models
 from dbsim.sync.compare import Comparison, Differences
 from dbsim.sync.given import refresh_given
 from dbsim.sync.worker import SyncReport, Worker
+from dbsim.sync.worklog import WorkLog
 from dbsim.tables import catalogue
 from dbsim.tables.group_tables import PUBLISHED
 from dbsim.tables.index_tables import IndexTables
@@ -110,12 +111,23 @@ class Index(Measuring, Changing, AtTheDoor):
     def follow(
         self, *, stop: Callable[[], bool] = lambda: False, poll: float = 5.0, progress: Progress = quiet
     ) -> None:
-        """Keep up until `stop()`; PostgreSQL wakes it at once, otherwise it looks after `poll` seconds at most."""
-        backend = self._context.backend
-        self.sync(progress=progress)
-        while not stop():
-            persistently(backend, lambda: backend.wait(self._context.engine, self._tables, poll))
-            self.sync(progress=progress)
+        """Keep up until `stop()`; PostgreSQL wakes it at once, otherwise it looks after `poll` seconds at most.
+
+        A database that is away or busy for long is waited for; whatever else goes wrong is raised. What it does is told
+        to the logger `dbsim`, a line a minute at most.
+        """
+        backend, told = self._context.backend, WorkLog(self.name)
+
+        def wait() -> None:
+            backend.wait(self._context.engine, self._tables, poll)
+
+        try:
+            outlasting(backend, lambda: told.add(self.sync(progress=progress)), stop)
+            while not stop():
+                outlasting(backend, lambda: persistently(backend, wait), stop)
+                outlasting(backend, lambda: told.add(self.sync(progress=progress)), stop)
+        finally:
+            told.tell()
 
     def _worker(self, progress: Progress = quiet, workers: int | None = None) -> Worker:
         return Worker(self._search.context, progress=progress, workers=workers)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from dbsim.choosing import unit_in_words
 from dbsim.context import DatabaseContext
 from dbsim.dedupe.results import Pair
 from dbsim.engines.source_sample import sample_of
@@ -25,6 +26,7 @@ from dbsim.evaluate.sampling.sample import draw
 from dbsim.evaluate.truth import labels_of
 from dbsim.evaluate.tune import TuneReport, Tuning
 from dbsim.hashing.signer import Signer
+from dbsim.lifecycle.create import texts_at_both_ends
 from dbsim.options import IndexOptions
 from dbsim.progress import Progress, quiet
 from dbsim.search.generation import Current
@@ -34,6 +36,7 @@ from dbsim.tables import model_rows
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.source import Key, public_key
 
+FEW = 20  # rows of each end of a table that show how it is written
 CLUSTERS = "clusters."  # how stored centroids are called among the arrays an index learned
 
 
@@ -65,6 +68,11 @@ class Measuring(ABC):
     @abstractmethod
     def pairs(self) -> Iterable[Pair]:
         """All near-duplicate pairs."""
+
+    def units(self) -> list[str]:
+        """What is compared in each field, as people say it: "3 words"."""
+        sample = self._context.read(lambda c: texts_at_both_ends(c, self._context.backend, self._tables, FEW))
+        return [unit_in_words(field, texts) for field, texts in zip(self.options.fields, sample, strict=True)]
 
     def tune(
         self,

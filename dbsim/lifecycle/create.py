@@ -93,6 +93,12 @@ def show(connection: Connection, backend: Backend, tables: IndexTables) -> None:
     show_status(connection, backend)
 
 
+def outdated(connection: Connection, backend: Backend, tables: IndexTables) -> bool:
+    """Whether triggers, views or functions are of an earlier dbsim: they work until `sync` makes them anew."""
+    triggers = tables.record.options.triggers and backend.outdated_triggers(connection, tables)
+    return triggers or backend.outdated_surface(connection, tables)
+
+
 def show_status(connection: Connection, backend: Backend) -> None:
     run(connection, backend.status_statements(connection, _indexes(connection)))
 
@@ -142,7 +148,7 @@ def resolved(connection: Connection, backend: Backend, asked: IndexOptions, sour
     options = asked.with_plan()
     if asked.rows and all(field.resolved for field in options.fields):
         return options
-    sample = _sample(connection, backend, IndexTables(new_record(options, source.primary_key)))
+    sample = texts_at_both_ends(connection, backend, IndexTables(new_record(options, source.primary_key)))
     with_text = [[text for text in column if text.strip()] for column in sample]
     paired = zip(options.fields, with_text, strict=True)
     options = replace(options, fields=tuple(resolve(field, column, options.threshold) for field, column in paired))
@@ -154,12 +160,14 @@ def _count(connection: Connection, source: Source) -> int:
     return connection.scalar(select(func.count()).select_from(table)) or 0
 
 
-def _sample(connection: Connection, backend: Backend, tables: IndexTables) -> list[list[str]]:
+def texts_at_both_ends(
+    connection: Connection, backend: Backend, tables: IndexTables, size: int = SAMPLE
+) -> list[list[str]]:
     """Texts of each field from both ends of the primary key, which an index finds in a table of any size."""
     columns = key_columns(tables.source, tables)
     found: list[list[str]] = [[] for _ in tables.record.options.fields]
     for order in (columns, [column.desc() for column in columns]):
-        query = source_rows(backend, tables).order_by(*order).limit(SAMPLE)
+        query = source_rows(backend, tables).order_by(*order).limit(size)
         for batch in texts(connection, backend, tables, query):
             for all_texts, some in zip(found, batch.columns, strict=True):
                 all_texts += some

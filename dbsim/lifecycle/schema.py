@@ -10,6 +10,7 @@ from dbsim.engines.backend import Backend
 from dbsim.engines.execute import run
 from dbsim.engines.transactions import write
 from dbsim.errors import DbsimError, ImportedRows, SchemaOutdated
+from dbsim.lifecycle.statements import drop_groups
 from dbsim.tables import catalogue, versions
 from dbsim.tables.versions import BASE, VERSION_TABLE
 from dbsim.tables.versions.v0001 import count_documents
@@ -86,9 +87,22 @@ def downgrade(engine: Engine, backend: Backend, to: str = BASE, documents: bool 
             raise DbsimError(f"the database still has the indexes {', '.join(left)}: drop them first with `dbsim drop`")
         if documents is None and to == BASE and (count := count_documents(connection)):
             raise ImportedRows(count)
+        take_back(connection, backend, to)
         versions.downgrade(operations(connection), found, to, bool(documents))
 
     write(engine, backend, work)
+
+
+def take_back(connection: Connection, backend: Backend, to: str) -> None:
+    """Indexes below 0003 have other triggers, views and groups: today's go, the older dbsim's `sync` makes its own.
+
+    It finds what is written without triggers by a comparison. Signatures stay.
+    """
+    if to == BASE or to >= "0003":
+        return
+    for name in catalogue.names(connection):
+        run(connection, [*drop_groups(name), *backend.drop_surface(name), *backend.drop_triggers(name)])
+    run(connection, backend.status_statements(connection, []))  # and what all indexes share
 
 
 def _known(found: str | None) -> str:

@@ -11,6 +11,7 @@ from dbsim.choosing import outgrown
 from dbsim.engines.backend import Backend
 from dbsim.hashing.choosing.filter_size import saturated_from
 from dbsim.lifecycle import groups as stored_groups
+from dbsim.lifecycle.create import outdated
 from dbsim.lifecycle.fit import source_problem
 from dbsim.tables import catalogue, group_results, group_state
 from dbsim.tables.catalogue import target
@@ -172,6 +173,17 @@ def _mean_count(count: Any) -> Any:
     return select(func.avg(count)).where(count > 0)
 
 
+def _not_in_place(connection: Connection, backend: Backend, tables: IndexTables) -> list[str]:
+    if outdated(connection, backend, tables):  # which lack what is new, too
+        return ["its triggers, views and functions are of an earlier dbsim: run `dbsim sync`, which makes them anew"]
+    found = []
+    if tables.record.options.triggers and (missing := backend.missing_triggers(connection, tables)):
+        found.append(f"{len(missing)} triggers are missing, changes go unnoticed: run `dbsim sync`")
+    if missing := backend.missing_surface(connection, tables):
+        found.append(f"{len(missing)} views or functions for SQL are missing ({missing[0]}, …): run `dbsim sync`")
+    return found
+
+
 def _problems(connection: Connection, backend: Backend, tables: IndexTables, saturated: dict[str, float]) -> list[str]:
     found = []
     record = tables.record
@@ -179,10 +191,7 @@ def _problems(connection: Connection, backend: Backend, tables: IndexTables, sat
         found.append("not filled yet: run `dbsim sync`")
     elif record.wanted not in (None, record.generation):
         found.append(f"generation {record.wanted} takes over when it is built: run `dbsim sync`")
-    if record.options.triggers and (missing := backend.missing_triggers(connection, tables)):
-        found.append(f"{len(missing)} triggers are missing, changes go unnoticed: run `dbsim sync`")
-    if missing := backend.missing_surface(connection, tables):
-        found.append(f"{len(missing)} views or functions for SQL are missing ({missing[0]}, …): run `dbsim sync`")
+    found += _not_in_place(connection, backend, tables)
     found += _waiting(connection, backend, GroupTables(tables))
     for role in backend.readers_of_secrets(connection):
         found.append(f"role {role} can read the secrets of indexes: run `REVOKE ALL ON dbsim_index FROM {role}`")

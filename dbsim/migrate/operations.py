@@ -60,6 +60,8 @@ def downgrade(op: Operations, to: str = BASE, since: str | None = None, *, docum
         return
     if to == BASE:
         emit(op, backend_for(op).drop_shared())
+    if not offline(op):  # which indexes there are cannot be asked without a connection
+        schema.take_back(op.get_bind(), backend_for(op), to)
     versions.downgrade(op, found, to, documents)
     if to == BASE and not offline(op) and (count := count_documents(op.get_bind())):
         log.warning("dbsim_document stays with its %d imported rows: drop it yourself, or say documents=True", count)

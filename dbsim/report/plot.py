@@ -13,6 +13,7 @@ from dbsim.report.files import MARK
 Point = tuple[float, float]
 WIDTH, LEFT, TOP, RIGHT, PLAIN, BELOW = 480, 62, 46, 28, 290, 52  # pixels; a phone shows 360 of them a line
 LINE, LETTER, FONT = 21, 7.4, 14  # of the legend; a letter's usual width
+SIGNS, MARGIN = 60, 8  # of a terminal: across the plot, and beside it
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c510a", "#7b3294", "#000000")
 DASHES = ("", "7 4", "2 3")
 
@@ -166,8 +167,13 @@ def _number(value: float, step: float) -> str:
     return f"{value:,.{max(0, -math.floor(math.log10(step) + 1e-9))}f}"
 
 
-def terminal(series: Sequence[Series], *, x: str, y: str, width: int = 60, height: int = 14) -> str:
-    """The same for a terminal, both axes from 0 to 1; each series has its own sign, later ones on top."""
+def terminal(
+    series: Sequence[Series], *, x: str, y: str, width: int = SIGNS, height: int = 14, below: bool = False
+) -> str:
+    """The same for a terminal, both axes from 0 to 1; each series has its own sign, later ones on top.
+
+    `below`: the label of the first axis stands on a line of its own, where there is no room beside it.
+    """
     grid = [[" "] * (width + 1) for _ in range(height + 1)]
     for one, sign in zip(series, "·o+x*", strict=False):
         for a, b in one.points:
@@ -176,5 +182,6 @@ def terminal(series: Sequence[Series], *, x: str, y: str, width: int = 60, heigh
     labels = {0: "1.0", height // 2: "0.5", height: "0.0"}
     lines = [f"{labels.get(number, ''):>4} │{''.join(row).rstrip()}" for number, row in enumerate(grid)]
     legend = "   ".join(f"{sign} {one.name}" for one, sign in zip(series, "·o+x*", strict=False))
+    gap = "\n      " if below else "  "
     scale = "0" + "0.5".center(width - 1) + "1"
-    return "\n".join([f" {y}", *lines, f"     └{'─' * (width + 1)}", f"      {scale}  {x}", f"      {legend}"])
+    return "\n".join([f" {y}", *lines, f"     └{'─' * (width + 1)}", f"      {scale}{gap}{x}", f"      {legend}"])

@@ -15,8 +15,12 @@ def svg(report: TuneReport) -> str:
     return plot.svg(_series(report), title=title, x=f"{one.measure} similarity", y=SHARE)
 
 
-def terminal(report: TuneReport) -> str:
-    return plot.terminal(_series(report), x=f"{report.shown.measure} similarity", y=SHARE)
+def terminal(report: TuneReport, columns: int = 100) -> str:
+    """As wide as fits into so many columns, at most 60 and the labels."""
+    x = f"{report.shown.measure} similarity"
+    beside = columns >= plot.SIGNS + plot.MARGIN + len(x)
+    width = plot.SIGNS if beside else max(min(plot.SIGNS, columns - plot.MARGIN), 10)
+    return plot.terminal(_series(report), x=x, y=SHARE, width=width, below=not beside)
 
 
 def _series(report: TuneReport) -> list[Series]:

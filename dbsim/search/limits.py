@@ -85,6 +85,9 @@ def by_field(options: IndexOptions, text: Text) -> str | list[str]:
     """The text of every field, where it is given field by field."""
     if isinstance(text, str):
         return text
+    if not isinstance(text, Mapping):
+        what = "nothing (None)" if text is None else type(text).__name__
+        raise InvalidOption(f"a search takes a text, or a dict with the text of every field, not {what}")
     fields = options.fields
     known = {name for field in fields for name in (*field.columns, field.name)}
     for name in text:

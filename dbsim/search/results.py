@@ -38,5 +38,6 @@ class Results(list[Hit]):
     closest: Hit | None = None
     warnings: tuple[str, ...] = ()
 
-    def to_json(self) -> list[dict[str, Any]]:
+    def to_list(self) -> list[dict[str, Any]]:
+        """For `json.dumps`."""
         return [hit.to_json() for hit in self]

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, insert, literal, select
 from dbsim.engines.execute import run
 from dbsim.errors import StatementRejected
 from dbsim.lifecycle import decisions
-from dbsim.lifecycle.create import LOCK_WAIT, show
+from dbsim.lifecycle.create import LOCK_WAIT, outdated, show
 from dbsim.lifecycle.fit import source_problem, widened
 from dbsim.lifecycle.rename import Renames, rename
 from dbsim.sync.generations import Generations
@@ -38,6 +38,7 @@ class Repair:
             tables.record.options.triggers
             and not backend.missing_triggers(connection, tables)
             and not backend.missing_surface(connection, tables)
+            and not outdated(connection, backend, tables)
             and connection.execute(select(literal(1)).select_from(tables.queue).limit(1)).first() is None
             and not decisions.incomplete(connection, backend, tables)
         )
@@ -91,27 +92,37 @@ class Repair:
             raise StatementRejected(f"index {options.name!r} cannot follow table {options.table!r}: {problem}")
 
     def restore_triggers(self) -> list[str]:
-        """Install missing triggers; what happened without them is found by a comparison."""
-        missing = self.index.read(lambda c: self.index.backend.missing_triggers(c, self.index.tables))
-        if missing:
+        """Install missing triggers, and those of an earlier dbsim anew; `_install` says what becomes of changes."""
+        backend, tables = self.index.backend, self.index.tables
+        missing = self.index.read(lambda c: backend.missing_triggers(c, tables))
+        old: bool = self.index.read(lambda c: backend.outdated_triggers(c, tables))
+        if missing or old:
             self.index.write(self._install)
         return missing
 
     def _install(self, connection: Connection) -> None:
+        """What happened without a trigger is found by a comparison; those of an earlier dbsim have missed nothing."""
         backend, tables = self.index.backend, self.index.tables
         backend.alone(connection)
-        if not backend.missing_triggers(connection, tables):  # another worker was quicker
+        missing = backend.missing_triggers(connection, tables)
+        if not missing and not backend.outdated_triggers(connection, tables):  # another worker was quicker
             return
-        connection.execute(insert(tables.queue).values({}))
+        if missing:
+            connection.execute(insert(tables.queue).values({}))
         run(connection, backend.create_triggers(tables, connection))
 
     def restore_surface(self) -> list[str]:
-        """Create missing views and functions again."""
-        missing = self.index.read(lambda c: self.index.backend.missing_surface(c, self.index.tables))
-        if missing:
+        """Create missing views and functions again, and those of an earlier dbsim anew."""
+        backend, tables = self.index.backend, self.index.tables
+        missing = self.index.read(lambda c: backend.missing_surface(c, tables))
+        old: bool = self.index.read(lambda c: backend.outdated_surface(c, tables))
+        if missing or old:
             self.index.write(self._show)
         return missing
 
     def _show(self, connection: Connection) -> None:
-        self.index.backend.limit_lock_wait(connection, LOCK_WAIT)
-        show(connection, self.index.backend, self.index.tables)
+        """An index of version 0002 has no table of decisions yet, into which people may write from SQL."""
+        backend, tables = self.index.backend, self.index.tables
+        backend.limit_lock_wait(connection, LOCK_WAIT)
+        decisions.create(connection, backend, tables, self.index.context.after_create_table)
+        show(connection, backend, tables)

@@ -8,6 +8,7 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
 from dbsim.errors import DbsimError
+from dbsim.lifecycle.create import outdated
 from dbsim.progress import Progress, quiet
 from dbsim.sync import models
 from dbsim.sync.build import KEEP, Build
@@ -29,6 +30,7 @@ class SyncReport:
     repaired: int = 0
     triggers_restored: list[str] = field(default_factory=list)
     views_restored: list[str] = field(default_factory=list)
+    renewed: bool = False  # whether triggers, views and functions were those of an earlier dbsim
     generation: int = 1
     switched: bool = False  # whether a new generation is searched now
     idle: bool = False  # whether there was nothing to do
@@ -81,6 +83,7 @@ class Worker(Generations):
         self.look()
         self._repair.adopt()
         self.read(self._repair.require_source)
+        report.renewed = not compare and self.read(lambda c: outdated(c, self.backend, self.tables))
         restored = self._repair.restore_surface()
         ready, options = self.tables.record.ready, self.tables.record.options
         report.views_restored = restored if ready else []  # a migration leaves them to the first run

@@ -4,6 +4,7 @@
 -- of the time is over that the caller's statement may take, and for anything that goes wrong: it must not raise.
 CREATE OR REPLACE FUNCTION {function}() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET row_security = off AS {body}
+-- {mark}
 DECLARE
     {changed_arrays}
     dbsim_row record;

@@ -4,6 +4,7 @@
 -- (a row without a key). Names are looked up in pg_catalog only, what else it uses is written with its schema.
 CREATE OR REPLACE FUNCTION {function}() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS {body}
+-- {mark}
 BEGIN
     IF to_regclass({queue_literal}) IS NULL THEN
         RETURN NULL;

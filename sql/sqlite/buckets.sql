@@ -1,3 +1,3 @@
 -- Every bucket with the number of rows in it: the largest ones by ORDER BY size, the distribution by GROUP BY size.
-CREATE VIEW {buckets_view} AS
+CREATE VIEW {buckets_view} AS /* {mark} */
 {buckets}

@@ -2,7 +2,7 @@
 -- texts, so it lists what may reach the threshold: the score is an estimate, `standard_error` says how good.
 -- One join a key, which a filter on a row's own key reaches through indexes; a pair is taken from the first key it shares.
 -- No function is needed: common bits are counted with shifts and sums over the 64-bit words of the filters.
-CREATE VIEW {pairs_view} AS
+CREATE VIEW {pairs_view} AS /* {mark} */
 SELECT {pair_names}, score, shared_keys, standard_error
 FROM (
     SELECT {candidate_names}, {score} AS score, {shared_keys} AS shared_keys,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -308,7 +309,7 @@ def test_family_options_from_the_shell(filled: dbsim.Database, url: str, tmp_pat
         standalone_mode=False,
     )
     assert tuned.exception is None
-    assert "recommended: dbsim create … --family" in tuned.stdout
+    assert f"recommended: {shlex.join(['dbsim', 'alter', url, 'articles'])} --family" in tuned.stdout
     assert picture.read_text().startswith("<svg")
     listed = json.loads(run.invoke(cli, ["tune", url, "articles", "--json"], standalone_mode=False).stdout)
     assert listed["best"]["family"] == "hyperplane@1"

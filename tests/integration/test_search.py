@@ -322,3 +322,15 @@ def test_keys_in_any_form(database: dbsim.Database) -> None:
     for wrong in ((1, 2), {"key": 1}, {}, ()):
         with pytest.raises(InvalidOption, match="the key"):
             index.similar(wrong)
+
+
+@pytest.mark.parametrize("asked", [None, 7, b"bytes", ["a", "list"]])
+def test_what_is_no_text_is_refused_in_one_sentence(database: dbsim.Database, asked: Any) -> None:
+    articles(database.engine, corpus(1))
+    index = database.create_index("one", table="articles", columns="body", **QUICK)
+    index.sync()
+    for call in (index.search, index.match, lambda text: index.search_many([text])):
+        with pytest.raises(
+            InvalidOption, match=r"^a search takes a text, or a dict with the text of every field, not "
+        ):
+            call(asked)

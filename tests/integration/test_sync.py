@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable
@@ -13,6 +14,9 @@ from sqlalchemy import text
 import dbsim
 from dbsim.engines.postgresql.backend import PostgreSQL
 from dbsim.engines.sqlite.backend import SQLite
+from dbsim.errors import DatabaseUnavailable
+from dbsim.sync.worker import SyncReport
+from dbsim.sync.worklog import WorkLog
 from tests.integration.helpers import (
     QUICK,
     add,
@@ -431,3 +435,45 @@ def test_last_insert_rowid_and_changes_are_the_applications_own(database: dbsim.
         assert connection.exec_driver_sql("DELETE FROM articles").rowcount == 3
         assert connection.exec_driver_sql("SELECT last_insert_rowid(), changes()").one() == (77, 3)
     index.sync()
+
+
+def test_a_follower_says_a_line_a_minute(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 1000.0
+    monkeypatch.setattr("dbsim.sync.worklog.time.monotonic", lambda: now)
+    caplog.set_level(logging.INFO, "dbsim")
+    told = WorkLog("articles")
+    for _ in range(600):
+        told.add(SyncReport(changed=2))
+        now += 0.25
+    for _ in range(100):  # then nothing happens for long
+        told.add(SyncReport(idle=True))
+        now += 5
+    assert [record.getMessage() for record in caplog.records] == [
+        "index 'articles': 2 rows in 1 runs",
+        "index 'articles': 480 rows in 240 runs",
+        "index 'articles': 480 rows in 240 runs",
+        "index 'articles': 238 rows in 119 runs",
+    ]
+
+
+def test_a_follower_outlasts_a_database_that_is_away(
+    database: dbsim.Database, index: dbsim.Index, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What passes by itself is waited for, however long it takes; what does not is raised."""
+    backend, failures, runs = database._backend, 3, 0
+
+    def sync(**_: object) -> SyncReport:
+        nonlocal runs
+        runs += 1
+        if runs <= failures:
+            raise DatabaseUnavailable("the server cannot be reached") from ConnectionError("away")
+        return SyncReport(idle=True)
+
+    monkeypatch.setattr(type(backend), "transient", lambda self, error: isinstance(error, ConnectionError))
+    monkeypatch.setattr(index, "sync", sync)
+    index.follow(stop=lambda: runs > failures, poll=0.01)
+    assert caplog.messages == ["the server cannot be reached; it is tried again"] * failures
+    monkeypatch.setattr(type(backend), "transient", lambda self, error: False)
+    runs = 0
+    with pytest.raises(DatabaseUnavailable, match="the server cannot be reached"):
+        index.follow(stop=lambda: False, poll=0.01)

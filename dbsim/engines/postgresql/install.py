@@ -14,7 +14,9 @@ from dbsim.engines.pause import pause
 from dbsim.engines.postgresql import signing_data as constants
 from dbsim.engines.postgresql.triggers import events
 from dbsim.engines.postgresql.views import (
+    FORMER,
     FUNCTIONS,
+    MARKED,
     VIEWS,
     PostgreSQLSurface,
     drop_functions,
@@ -26,14 +28,14 @@ from dbsim.engines.postgresql.views import (
     source_text,
     why_not_in_sql,
 )
-from dbsim.engines.views import BUCKETS, PAIRS, STATUS, Surface, union
+from dbsim.engines.views import BUCKETS, PAIRS, STATUS, Surface, outdated, union
 from dbsim.errors import DatabaseUnavailable, InvalidOption, StatementRejected
 from dbsim.hashing.signer import Signatures
 from dbsim.resources import filled, sql
 from dbsim.tables.decision_tables import decisions_name
 from dbsim.tables.group_tables import GroupTables
 from dbsim.tables.index_tables import IndexTables
-from dbsim.tables.names import dollar_quoted, literal, quote
+from dbsim.tables.names import dollar_quoted, identifier, literal, quote
 from dbsim.tables.source import Source
 from dbsim.tables.word_columns import word_columns, word_values
 
@@ -108,6 +110,22 @@ class PostgreSQLInstall:
 
     def missing_surface(self, connection: Connection, tables: IndexTables) -> list[str]:
         return missing_objects(connection, self.surface(connection, tables))
+
+    def outdated_triggers(self, connection: Connection, tables: IndexTables) -> bool:
+        return outdated(self._sources(connection, [identifier("dbsim", tables.record.name, "changed")]))
+
+    def outdated_surface(self, connection: Connection, tables: IndexTables) -> bool:
+        surface = Surface(tables)
+        return outdated(self._sources(connection, [surface.name(MARKED), surface.name(FORMER)]))
+
+    def _sources(self, connection: Connection, names: list[str]) -> list[str]:
+        """The bodies of these functions, as far as they are there."""
+        home = quote(self._home(connection))
+        statement = (
+            "SELECT prosrc FROM pg_proc WHERE proname = ANY (CAST(:names AS text[])) "
+            "AND pronamespace = CAST(CAST(:home AS text) AS regnamespace)"
+        )
+        return list(ask(connection, statement, names=names, home=home).scalars())
 
     def status_statements(self, connection: Connection, indexes: Sequence[IndexTables]) -> list[str]:
         """After the last index is dropped, so are the shared functions."""

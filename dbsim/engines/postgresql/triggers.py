@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from dbsim.engines.views import MARK
 from dbsim.resources import filled, sql
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.names import dollar_quoted, dollar_tag, identifier, literal, quote
@@ -46,6 +47,7 @@ def parts(tables: IndexTables) -> dict[str, Any]:
     """What the templates of the trigger functions fill in."""
     name, key, queue = tables.record.name, tables.key_names, quote(tables.queue.name)
     found: dict[str, Any] = {
+        "mark": MARK,
         "function": _function(name),
         "queue": f"{HOME}.{queue}",
         "queue_literal": literal(f"{HOME_IN_LITERAL}.{queue}"),

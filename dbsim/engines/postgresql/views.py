@@ -34,7 +34,8 @@ MAX_CANDIDATES = 1000  # this and the next as in dbsim.search.limits and stateme
 POOL, SPARE, MOST_TEXTS = 10_000, 8, 64
 MOST_POSITIONS = 2048  # the donor orders of a MinHash are a table of positions × positions numbers
 OBJECTS = ("sign", "near", "search", "similar", "explain", "grant")  # in this order; dropped with the view
-FUNCTIONS = ("visible", *OBJECTS)
+MARKED = "visible"  # every index has it, and its body tells which dbsim made all of this
+FUNCTIONS = (MARKED, *OBJECTS)
 FORMER = "sees"  # what `visible` was before version 0003
 VIEWS = ("signatures", PAIRS, BUCKETS)
 GRANTED = (
@@ -139,7 +140,7 @@ class PostgreSQLSurface:
     def view_statements(self) -> list[str]:
         """Functions that a view needs, then the views; grants on pairs and buckets survive."""
         names = self.names
-        made = ["visible", *VIEWS]
+        made = [MARKED, *VIEWS]
         own = [self.surface.name(name) for name in OBJECTS]
         drop = [drop_owned(own, self.home), f"DROP VIEW IF EXISTS {names['signatures_view']} CASCADE"]
         shown = (filled(sql("postgresql", f"index/{name}"), names) for name in made)

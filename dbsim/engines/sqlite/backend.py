@@ -36,6 +36,7 @@ from dbsim.engines.signature_rows import signature_pages
 from dbsim.engines.sqlite.functions import register
 from dbsim.engines.sqlite.references import references
 from dbsim.engines.sqlite.views import SQLiteSurface, trigger_names
+from dbsim.engines.views import MARK, outdated
 from dbsim.errors import DatabaseUnavailable, DbsimError, InvalidOption, StatementRejected
 from dbsim.hashing.signer import Signatures
 from dbsim.resources import sql
@@ -128,6 +129,7 @@ class SQLite(SQLiteSurface):
         names = tables.key_names
         trigger = trigger_names(tables.record.name)
         parts = {
+            "mark": MARK,
             "insert_trigger": quote(trigger[0]),
             "update_trigger": quote(trigger[1]),
             "delete_trigger": quote(trigger[2]),
@@ -165,12 +167,20 @@ class SQLite(SQLiteSurface):
         return [*self.drop_triggers(name), *own, *written]  # in this order also when it is killed in between
 
     def missing_triggers(self, connection: Connection, tables: IndexTables) -> list[str]:
-        found = connection.exec_driver_sql(
-            "SELECT name FROM sqlite_master WHERE type = 'trigger' AND lower(tbl_name) = lower(?)",
-            (tables.record.options.table,),
-        ).scalars()
-        there = set(found)
+        there = self._triggers(connection, tables)
         return [name for name in trigger_names(tables.record.name) if name not in there]
+
+    def outdated_triggers(self, connection: Connection, tables: IndexTables) -> bool:
+        return outdated(self._triggers(connection, tables).values())
+
+    def _triggers(self, connection: Connection, tables: IndexTables) -> dict[str, str]:
+        """Name → definition of the index's triggers on the table."""
+        found = connection.exec_driver_sql(
+            "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND lower(tbl_name) = lower(?)",
+            (tables.record.options.table,),
+        )
+        own = trigger_names(tables.record.name)
+        return {name: definition for name, definition in found if name in own}
 
     def claim(self, connection: Connection, tables: IndexTables, limit: int) -> list[Key]:
         queue, rowid, key = self._queue_names(tables)

@@ -10,7 +10,7 @@ import numpy as np
 from sqlalchemy import BigInteger, Column, Connection, Engine, MetaData, Table
 
 from dbsim.engines.sqlite.popcount import common_bits
-from dbsim.engines.views import BUCKETS, PAIRS, STATUS, Surface, union
+from dbsim.engines.views import BUCKETS, PAIRS, STATUS, Surface, outdated, union
 from dbsim.errors import InvalidOption
 from dbsim.hashing.bloom import Filters
 from dbsim.hashing.signer import Signatures
@@ -113,6 +113,10 @@ class SQLiteSurface:
     def missing_surface(self, connection: Connection, tables: IndexTables) -> list[str]:
         there = set(connection.exec_driver_sql("SELECT name FROM sqlite_master WHERE type = 'view'").scalars())
         return [name for name in (*view_names(tables), STATUS) if name not in there]
+
+    def outdated_surface(self, connection: Connection, tables: IndexTables) -> bool:
+        found = connection.exec_driver_sql("SELECT name, sql FROM sqlite_master WHERE type = 'view'").all()
+        return outdated(definition for name, definition in found if name in view_names(tables))
 
     def status_statements(self, connection: Connection, indexes: Sequence[IndexTables]) -> list[str]:
         return status_statements(indexes)

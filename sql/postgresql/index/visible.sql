@@ -3,6 +3,7 @@
 CREATE OR REPLACE FUNCTION {visible}() RETURNS TABLE ({key_types})
 LANGUAGE plpgsql STABLE SECURITY INVOKER SET search_path = pg_catalog, pg_temp AS {body}
 #variable_conflict use_column
+-- {mark}
 BEGIN
     RETURN QUERY SELECT {source_key} FROM {source} AS dbsim_source WHERE true OR ({source_read}) IS NULL;
 END
