@@ -59,10 +59,13 @@ class Backend(Protocol):
         """A part of a key that the caller gave, such as a UUID, in every form a column of that type may have it in."""
 
     # ── triggers and queue ──
-    def create_triggers(self, tables: IndexTables, connection: Connection | None = None) -> list[str]:
+    def create_triggers(
+        self, tables: IndexTables, connection: Connection | None, *, patient: bool = False
+    ) -> list[str]:
         """Statements that install or replace them; an inline index's can only be written with a look at the database.
 
-        PostgreSQL waits for the table's lock only briefly, then again.
+        PostgreSQL waits for the table's lock only briefly; `patient`: then again, where the caller's transaction cannot
+        be begun anew, as in a migration.
         """
 
     def require_key(self, tables: IndexTables) -> list[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 
-from sqlalchemy import Table
+from sqlalchemy import Connection, Table
 from sqlalchemy.schema import CreateTable
 
 from dbsim.engines.backend import Backend
@@ -20,13 +20,16 @@ from dbsim.tables.index_tables import IndexTables, queue_name, signatures_name
 from dbsim.tables.names import identifier, literal, quote
 
 
-def create_statements(backend: Backend, record: IndexRecord, after_create_table: TableHook | None = None) -> list[str]:
+def create_statements(
+    backend: Backend, record: IndexRecord, connection: Connection | None, after_create_table: TableHook | None = None
+) -> list[str]:
     """Catalogue row, tables, triggers. Without a secret in the record the database draws one, so none is in a file.
 
     Views and functions for SQL come with the first `sync`: they need to see the database.
     """
-    triggers = backend.create_triggers(IndexTables(record)) if record.options.triggers else []
-    key = backend.require_key(IndexTables(record))
+    tables = IndexTables(record)
+    triggers = backend.create_triggers(tables, connection, patient=True) if record.options.triggers else []
+    key = backend.require_key(tables)
     return [*table_statements(backend, record, after_create_table), *key, *triggers]
 
 

@@ -93,7 +93,7 @@ def suspended(
     finally:
         for tables in found:
             if offline(op) or _fits(op.get_bind(), backend, tables):
-                emit(op, backend.create_triggers(tables))
+                emit(op, backend.create_triggers(tables, None if offline(op) else op.get_bind(), patient=True))
                 emit(op, [f"INSERT INTO {quote(tables.queue.name)} DEFAULT VALUES"])
 
 

@@ -93,14 +93,15 @@ def create_index(
     else:
         record = _new_or_there(op.get_bind(), backend_for(op), options, key, secret)
     if not options.inline:
-        emit(op, create_statements(backend_for(op), record, after_create_table))
+        connection = None if offline(op) else op.get_bind()
+        emit(op, create_statements(backend_for(op), record, connection, after_create_table))
         return
     if offline(op):
         raise InvalidOption("an inline index signs with functions made for the database: run this migration online")
     emit(op, table_statements(backend_for(op), record, after_create_table))
     tables = IndexTables(catalogue.load(op.get_bind(), options.name))  # with the secret that was drawn
     show(op.get_bind(), backend_for(op), tables)
-    emit(op, backend_for(op).create_triggers(tables, op.get_bind()))
+    emit(op, backend_for(op).create_triggers(tables, op.get_bind(), patient=True))
 
 
 def alter_index(

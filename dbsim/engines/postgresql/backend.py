@@ -159,8 +159,9 @@ class PostgreSQL(install.PostgreSQLInstall):
         ).scalars()
         return sorted({source, *found})
 
-    def create_triggers(self, tables: IndexTables, connection: Connection | None = None) -> list[str]:
-        patient = connection is None  # otherwise the whole transaction is tried again, and holds no lock meanwhile
+    def create_triggers(
+        self, tables: IndexTables, connection: Connection | None, *, patient: bool = False
+    ) -> list[str]:
         if not tables.record.options.inline:
             return create_triggers(tables, patient=patient)
         assert connection is not None

@@ -125,7 +125,9 @@ class SQLite(SQLiteSurface):
         return sqlite_forms(value, declared)
 
     # ── triggers and queue ──
-    def create_triggers(self, tables: IndexTables, connection: Connection | None = None) -> list[str]:
+    def create_triggers(
+        self, tables: IndexTables, connection: Connection | None, *, patient: bool = False
+    ) -> list[str]:
         names = tables.key_names
         trigger = trigger_names(tables.record.name)
         parts = {
