@@ -181,6 +181,7 @@ class Index(Measuring, Changing, AtTheDoor):
         probes: int = 0,
         verify: bool | None = None,
         containing: Words | str | None = None,
+        decided: Any = None,
         connection: Caller = None,
     ) -> Results:
         """Rows similar to a text; for an index of several fields give `{"title": …, "body": …}`.
@@ -188,14 +189,19 @@ class Index(Measuring, Changing, AtTheDoor):
         `probes` looks into so many neighbouring buckets of each key as well. `verify` says whose texts decide: by
         default those of rows within the estimate's error of the threshold, with True of all ranked rows, with False of
         none; measures other than Jaccard have no estimate, so all. `containing` leaves rows out that lack a word, in
-        the same statement.
+        the same statement. `decided` is the key of the row that the text belongs to, for instance one that is being
+        edited: it is not found itself, rows decided to be different from it are left out, and the same ones are there.
         """
         wanted = Words(all=(containing,)) if isinstance(containing, str) else containing
         own = connection_of(connection)
+        if decided is not None and wanted is not None:
+            raise InvalidOption("give `decided` or `containing`, not both")
 
         def question(search: SearchEngine) -> Results:
             bounds = bounds_of(search.options, threshold, limit, max_candidates, probes, verify)
             (query,) = search.sign([by_field(search.options, text)], probes, own)
+            if decided is not None and wanted is None:
+                return search.search_for(query, bounds, where, own, self.key(decided))
             if wanted is None:
                 return search.search(query, bounds, where, own)
             words = Question(search.tables, search.signer, wanted)
@@ -233,14 +239,19 @@ class Index(Measuring, Changing, AtTheDoor):
         max_candidates: int = MAX_CANDIDATES,
         probes: int = 0,
         verify: bool | None = None,
+        decided: bool = True,
         connection: Caller = None,
     ) -> Results:
-        """Rows similar to a row of the table, given by its primary key (a dict or tuple when composite)."""
+        """Rows similar to a row of the table, given by its primary key (a dict or tuple when composite).
+
+        Rows that were decided to be different from it are left out, and the same ones are there also below the
+        threshold, unless `decided` is False.
+        """
         found, own = self.key(key), connection_of(connection)
 
         def question(search: SearchEngine) -> Results:
             bounds = bounds_of(search.options, threshold, limit, max_candidates, probes, verify)
-            return search.similar(found, bounds, where, own)
+            return search.similar(found, bounds, where, own, decided=decided)
 
         return self._current.ask(question, own)
 
@@ -310,6 +321,7 @@ class Index(Measuring, Changing, AtTheDoor):
         threshold: float | None = None,
         verify: bool | None = None,
         copies: str | None = None,
+        decided: bool = True,
         limits: Limits | None = None,
         progress: Progress = quiet,
     ) -> Pairs:
@@ -318,11 +330,14 @@ class Index(Measuring, Changing, AtTheDoor):
         What lies within the estimate's error of the threshold is decided by the texts and marked `exact`;
         verify=True compares the texts of all pairs, False of none. copies="first" lists rows with equal content
         through the first of them; it is chosen when the full list would have more than a million pairs, with a warning.
+        Pairs that were decided to be different are left out, and the same ones are there also below the threshold,
+        unless `decided` is False.
         """
         asked = self._pair_options(threshold, verify, limits)
         deduplication = self._deduplication(progress)
         state = deduplication.pairs(asked)
-        return listed(deduplication.place, state, asked.threshold, copies, self._below(asked.threshold))
+        below = self._below(asked.threshold)
+        return listed(deduplication.place, state, asked.threshold, copies, below, decided=decided)
 
     def duplicates(
         self,

@@ -96,7 +96,8 @@ def _tables(connection: Connection, backend: Backend, records: list[IndexRecord]
     found = [backend.stored_table(IndexTables(record)) for record in records]
     found += [first.queue, DecisionTables(first).decisions]
     groups = GroupTables(first)
-    return [*found, groups.contents] if stored_groups.exist(connection, backend, groups) else found
+    stored = stored_groups.exist(connection, backend, groups)
+    return [*found, groups.contents, groups.apart, groups.respected] if stored else found
 
 
 def _statements(backend: Backend, old: Table, new: Table) -> Iterator[str]:

@@ -20,6 +20,7 @@ from dbsim.search.query import Query
 from dbsim.search.results import Hit, Results
 from dbsim.search.statements import Look, Statements, Where, many_parameters, parameters, self_parameters
 from dbsim.tables.catalogue import is_ready
+from dbsim.tables.decision_tables import decisions_name
 from dbsim.tables.key_conditions import among, key_columns
 from dbsim.tables.source import Key, Texts, Unindexable
 
@@ -55,6 +56,7 @@ class Asker(Stage):
     _compiled: dict[Any, Compiled] = field(default_factory=dict)
     _filled: bool = False
     _queue: bool | None = None
+    _decisions: bool = False
 
     @property
     def options(self) -> IndexOptions:
@@ -226,6 +228,12 @@ class Asker(Stage):
         """Whether rows that were not looked at may be hits, and there is room for them."""
         hits = sum(hit.score >= bounds.threshold for hit in rated)
         return hits < bounds.limit and len(found.rows) >= asked and found.rows[-1].score >= cut.lowest
+
+    def knows_decisions(self, connection: Connection) -> bool:
+        """Whether people may have decided something, and the caller may know it."""
+        name = decisions_name(self.tables.record.name)
+        self._decisions = self._decisions or self.backend.has_table(connection, name)
+        return self._decisions and self.backend.can_read(connection, name)
 
     def _look(self, own: Connection, bounds: Bounds, connection: Connection | None) -> Look:
         """A caller's connection may have other rights than dbsim's own."""

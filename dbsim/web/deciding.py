@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from dbsim.dedupe.browse import Browser, Doubtful
+from dbsim.dedupe.claims import Claims
 from dbsim.dedupe.decisions import Book
 from dbsim.errors import Contradiction, DbsimError
 from dbsim.index import Index
@@ -30,7 +31,7 @@ def _shown(server: Server, request: Request, mine: str, message: str = "") -> Re
     view = browser(index)
     if not index.context.read(view.exist):
         return server.page(request, "no_groups.html", index=index, title="Review")
-    session = server.claims.session(index.name, mine)
+    session = server.sessions.of(index, mine)
     pair = None if server.read_only else _next(server, index, view, mine)
     counts = index.context.read(Book(index.context).counts)
     total = index.context.read(view.pairs)
@@ -57,14 +58,14 @@ def _next(server: Server, index: Index, view: Browser, mine: str) -> Doubtful | 
         pairs = view.outdated(connection)
         return [Doubtful(public_key(names, a), public_key(names, b), 0.0, (0.0, 0, 0)) for a, b in pairs]
 
-    pair = server.claims.take(index.name, mine, index.context.read(again))
+    pair = server.sessions.take(index, mine, index.context.read(again))
     after: tuple[float, int, int] | None = None
     while pair is None:
         place = after
         found = index.context.read(lambda c: view.doubtful(c, 0.0, place))  # noqa: B023
         if not found:
             return None
-        pair = server.claims.take(index.name, mine, found)
+        pair = server.sessions.take(index, mine, found)
         after = found[-1].place
     return pair
 
@@ -82,7 +83,7 @@ def decided(server: Server, request: Request, fields: dict[str, str]) -> Respons
     index, mine = server.chosen(request), browser_id(request)
     if server.read_only:
         raise DbsimError("this server was started with --read-only: nothing can be decided")
-    session = server.claims.session(index.name, mine)
+    session = server.sessions.of(index, mine)
     who = fields.get("who", "").strip()[:200]
     if fields.get("verdict") == "undo":
         _undo(index, session)
@@ -97,7 +98,7 @@ def decided(server: Server, request: Request, fields: dict[str, str]) -> Respons
             return _shown(server, request, mine, str(error))
         session.history.append((a, b, before))
         session.done += 1
-    server.claims.release(index.name, mine)
+    Claims(index.context).release(mine)
     back = fields.get("back")
     answer = RedirectResponse(link("/group", index, id=back) if back else link("/review", index), 303)
     answer.set_cookie(NAME, who.encode("ascii", "ignore").decode(), max_age=YEAR, samesite="strict")

@@ -18,7 +18,7 @@ from dbsim.index import Index
 from dbsim.report.marks import analysers_of
 from dbsim.report.templating import environment, written_key
 from dbsim.web.guard import Doors
-from dbsim.web.reviewing import Claims
+from dbsim.web.reviewing import Sessions
 
 HERE = Path(__file__).parent
 NAME = "dbsim_name"  # cookies: who reviews, and which browser it is
@@ -35,7 +35,7 @@ class Server:
     index: str | None = None
     read_only: bool = False
     allow_resolve: bool = False
-    claims: Claims = field(default_factory=Claims)
+    sessions: Sessions = field(default_factory=Sessions)
     templates: jinja2.Environment = field(default_factory=lambda: environment(HERE / "templates"))
 
     def names(self) -> list[str]:

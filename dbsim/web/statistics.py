@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from dbsim.dedupe.browse import BARS
+from dbsim.dedupe.history import Entries, entries
+from dbsim.evaluate.last import last
 from dbsim.web.state import Server, browser
+
+SHOWN = 48  # entries of the groups over time
 
 
 def page(server: Server, request: Request) -> Response:
@@ -19,7 +24,21 @@ def page(server: Server, request: Request) -> Response:
         scores = index.context.read(view.scores)
         values["scores"] = [(f"{place / BARS:.3f} … {(place + 1) / BARS:.3f}", n) for place, n in enumerate(scores)]
         values["sizes"] = powers(index.context.read(view.sizes))
+    record = index.context.tables.record
+    values["over_time"] = over_time(index.context.read(lambda c: entries(c, record)))
+    values["grown"] = [(when, groups) for when, groups, *_ in values["over_time"]]
+    values["evaluated"] = evaluated = index.context.read(lambda c: last(c, record))
+    values["evaluated_when"] = "" if evaluated is None else _when(evaluated.when)
     return server.page(request, "statistics.html", index=index, title="Statistics", names=names, **values)
+
+
+def over_time(found: Entries) -> list[tuple[str, int, int, int]]:
+    """(when, groups, rows in them, rows of the largest), the oldest first."""
+    return [(_when(when), groups, rows, largest) for when, groups, rows, largest in found[-SHOWN:].tolist()]
+
+
+def _when(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M")
 
 
 def powers(counted: list[tuple[int, int]]) -> list[tuple[str, int]]:

@@ -14,7 +14,7 @@ import pytest
 
 import dbsim
 from dbsim.web.app import application
-from dbsim.web.reviewing import Claims
+from dbsim.web.reviewing import Sessions
 from dbsim.web.state import Server
 from tests.integration.helpers import execute, near_copy, sentence
 from tests.web.asgi import Answer, Client
@@ -161,7 +161,7 @@ def test_the_most_doubtful_first_and_outdated_ones_before(
 
 
 def test_two_reviewers_never_get_the_same_pair(index: dbsim.Index, database: dbsim.Database) -> None:
-    server = Server(database, DOORS, claims=Claims())
+    server = Server(database, DOORS, sessions=Sessions())
     given: list[Any] = []
     browsers = {
         name: Client(application(server), {"host": HOST, "cookie": f"dbsim_8765={DOORS.token}; dbsim_browser={name}"})

@@ -21,6 +21,7 @@ class Assignment:
     """One entry for each content that belongs to a group; a group is named after its representative's content."""
 
     fingerprints: Numbers
+    contents: Numbers  # the same, except of a row that was taken out of its content
     group_ids: Numbers
     scores: NDArray[np.float64]
     diameters: NDArray[np.float64]
@@ -28,10 +29,10 @@ class Assignment:
 
     def rows(self, generation: int, keys: dict[int, tuple[Any, ...]], part: slice) -> Iterator[tuple[Any, ...]]:
         """For the table; a group whose representative is gone is left out, its change is still to be worked in."""
-        columns = (self.fingerprints, self.group_ids, self.scores, self.diameters, self.exact)
-        for fingerprint, group_id, *values in zip(*(column[part].tolist() for column in columns), strict=True):
+        columns = (self.fingerprints, self.contents, self.group_ids, self.scores, self.diameters, self.exact)
+        for fingerprint, content, group_id, *values in zip(*(column[part].tolist() for column in columns), strict=True):
             if group_id in keys:
-                yield (generation, fingerprint, group_id, *values, *keys[group_id])
+                yield (generation, fingerprint, content, group_id, *values, *keys[group_id])
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,14 @@ class Scores:
     exact: Scorer
     estimate: Scorer
     decision: Decision
+
+    def through(self, origin: Numbers) -> Scores:
+        """For nodes of which origin[i] is the one that is compared in the place of i."""
+        return replace(
+            self,
+            exact=lambda a, b: self.exact(origin[a], origin[b]),
+            estimate=lambda a, b: self.estimate(origin[a], origin[b]),
+        )
 
     @property
     def representative(self) -> Scorer:
@@ -77,6 +86,7 @@ def assign(
     leaders, known = labels[grouped], Known(graph)
     certain = Known(replace(graph, weights=exact.astype(np.float64)))
     return Assignment(
+        fingerprints[grouped],
         fingerprints[grouped],
         fingerprints[leaders],
         known.completed(scores.representative)(leaders, grouped),

@@ -175,7 +175,7 @@ class PostgreSQLSurface:
     def _own_tables(self) -> dict[str, str]:
         """With their schema: nothing is looked for on the path of whoever makes or calls it."""
         found = self.surface.common_names()
-        names = ("signatures", "queue", "pairs_view", "buckets_view")
+        names = ("signatures", "queue", "decisions", "pairs_view", "buckets_view")
         return {name: f"{self.home}.{found[name]}" for name in names}
 
     def _key_names(self) -> dict[str, str]:
