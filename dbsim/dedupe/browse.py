@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, Integer, Select, Subquery, and_, cast, func, or_, select, tuple_
+from sqlalchemy import Connection, Integer, Select, Subquery, cast, func, select, tuple_
 
 from dbsim.context import Stage
 from dbsim.dedupe.contents import firsts
@@ -18,7 +18,7 @@ from dbsim.tables.group_tables import PUBLISHED, GroupTables
 from dbsim.tables.source import Key, public_key
 
 BARS = 40  # of a histogram of scores from 0 to 1
-SORTS = {"size": ("rows", True), "diameter": ("diameter", True), "score": ("lowest", False)}
+SORTS = {"size": ("rows", True), "diameter": ("diameter", True), "score": ("lowest", False)}  # descending?
 LOOKED_AT = 200  # pairs read at once in the search for one that is undecided
 
 
@@ -83,11 +83,13 @@ class Browser(Stage):
 
     # ── groups ──
     def _summaries(self) -> Subquery:
-        view, shown = self._view, self.groups.shown
-        group, score, diameter = (view.c[name] for name in shown[:3])
-        representative = [func.min(view.c[name]).label(f"r{i}") for i, name in enumerate(self.groups.representative)]
-        columns = [func.count().label("rows"), func.max(diameter).label("diameter"), func.min(score).label("lowest")]
-        return select(group.label("id"), *columns, *representative).group_by(group).subquery("summaries")
+        """Figures of a group stand with its representative; the indexes of `GroupTables` put them in order."""
+        contents, results = self.groups.contents, self.groups.results
+        mine = select(results.c.generation).where(results.c.name == self.result).scalar_subquery()
+        representative = [contents.c[name].label(f"r{i}") for i, name in enumerate(self.groups.representative)]
+        figures = (contents.c.group_rows.label("rows"), contents.c.diameter, contents.c.lowest)
+        query = select(contents.c.group_id.label("id"), *figures, *representative)
+        return query.where(contents.c.generation == mine, contents.c.group_rows.is_not(None)).subquery("summaries")
 
     def page(
         self, connection: Connection, wanted: Filter, sort: str, after: tuple[float, int] | None, size: int
@@ -97,10 +99,10 @@ class Browser(Stage):
         name, descending = SORTS[sort]
         column = found.c[name]
         query = self._filtered(select(found), found, wanted).limit(size)
-        query = query.order_by(column.desc() if descending else column, found.c.id)
+        order = (column, found.c.id)
+        query = query.order_by(*(one.desc() if descending else one for one in order))
         if after is not None:
-            beyond = column < after[0] if descending else column > after[0]
-            query = query.where(or_(beyond, and_(column == after[0], found.c.id > after[1])))
+            query = query.where(tuple_(*order) < after if descending else tuple_(*order) > after)
         names = self.tables.key_names
         return [
             Summary(row[0], row[1], row[2], row[3], public_key(names, tuple(row[4:])))

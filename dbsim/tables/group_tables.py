@@ -46,6 +46,7 @@ from dbsim.tables.key_conditions import among, key_columns
 from dbsim.tables.names import identifier, literal, quote
 from dbsim.tables.source import Key
 
+ORDERS = ("group_rows", "lowest", "diameter")  # of lists of groups
 PUBLISHED = "published"  # the result that dbsim_<index>_groups shows
 
 
@@ -86,6 +87,8 @@ class GroupTables:
             Column("score", Double, nullable=False),
             Column("diameter", Double, nullable=False),
             Column("exact", Boolean, nullable=False),  # the score; see edges
+            Column("group_rows", BigInteger),  # of the whole group, and its lowest score: with the representative only,
+            Column("lowest", Double),  # so that lists of groups are read off an index
             *keys,
         )
 
@@ -175,6 +178,7 @@ class GroupTables:
     def representative(self) -> list[str]:
         """Names of the representative's key columns."""
         taken = {"generation", "fingerprint", "content", "group_id", "score", "diameter", "exact", "result"}
+        taken |= {"group_rows", "lowest"}
         taken |= {name.lower() for name in self.tables.key_names}
         return [free_name(taken, "representative", name) for name in self.tables.key_names]
 
@@ -220,9 +224,19 @@ class GroupTables:
     def indexes(self) -> list[CreateIndex]:
         found = [
             Index(identifier(self.edges.name, "b"), self.edges.c.pairing, self.edges.c.b),
+            Index(
+                identifier(self.edges.name, "score"), *(self.edges.c[name] for name in ("pairing", "score", "a", "b"))
+            ),
             Index(identifier(self.contents.name, "group"), self.contents.c.generation, self.contents.c.group_id),
+            *(self._order(name) for name in ORDERS),
         ]
         return [CreateIndex(index, if_not_exists=True) for index in found]
+
+    def _order(self, name: str) -> Index:
+        """Groups by one of their figures; only representatives are in it."""
+        columns = [self.contents.c[one] for one in ("generation", name, "group_id")]
+        leads = self.contents.c.group_rows.is_not(None)
+        return Index(identifier(self.contents.name, name), *columns, postgresql_where=leads, sqlite_where=leads)
 
     def views(self) -> list[str]:
         """The statements that make the views; they read dbsim's own tables only."""

@@ -33,8 +33,8 @@ def _shown(server: Server, request: Request, mine: str, message: str = "") -> Re
         return server.page(request, "no_groups.html", index=index, title="Review")
     session = server.sessions.of(index, mine)
     pair = None if server.read_only else _next(server, index, view, mine)
-    counts = index.context.read(Book(index.context).counts)
-    total = index.context.read(view.pairs)
+    counts = server.counted(index, "decisions", Book(index.context).counts) or {}
+    total = server.counted(index, "pairs", view.pairs) or 0
     values: dict[str, Any] = {
         "pair": pair,
         "session": session,
@@ -130,7 +130,7 @@ def listed(server: Server, request: Request) -> Response:
         "decisions": [decision for _, decision in found[:PAGE]],
         "next": None if more is None else json.dumps(list(more), default=str),
         "verdict": verdict or "",
-        "counts": index.context.read(book.counts),
+        "counts": server.counted(index, "decisions", book.counts) or {},
     }
     return server.page(request, "decisions.html", index=index, title="Decisions", **values)
 

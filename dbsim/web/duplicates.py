@@ -44,8 +44,11 @@ def page(server: Server, request: Request) -> Response:
         "rows": wanted.rows,
     }
     if after is None:  # what is true of all pages is computed for the first
-        values["count"] = index.context.read(lambda c: view.count(c, wanted))
-        values["histogram"] = index.context.read(lambda c: view.histogram(c, wanted))
+        values["count"] = server.counted(index, "groups", lambda c: view.count(c, wanted), wanted)
+        whole = Filter(rows=wanted.rows, among=wanted.among)  # whatever the range of scores
+        values["histogram"] = (
+            server.counted(index, "histogram", lambda c: view.histogram(c, whole), whole) or [0] * BARS
+        )
     return server.page(request, "duplicates.html", index=index, title="Duplicates", labelled=labelled, **values)
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlencode
 
 import jinja2
+from sqlalchemy import Connection
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
@@ -17,6 +19,7 @@ from dbsim.dedupe.browse import Browser
 from dbsim.index import Index
 from dbsim.report.marks import analysers_of
 from dbsim.report.templating import environment, written_key
+from dbsim.web.figures import Figures
 from dbsim.web.guard import Doors
 from dbsim.web.reviewing import Sessions
 
@@ -36,6 +39,7 @@ class Server:
     read_only: bool = False
     allow_resolve: bool = False
     sessions: Sessions = field(default_factory=Sessions)
+    figures: Figures = field(default_factory=Figures)
     templates: jinja2.Environment = field(default_factory=lambda: environment(HERE / "templates"))
 
     def names(self) -> list[str]:
@@ -44,6 +48,10 @@ class Server:
     def chosen(self, request: Request) -> Index:
         name = request.query_params.get("index") or self.index or next(iter(self.names()), "")
         return self.database.index(self.index or name)
+
+    def counted(self, index: Index, what: str, count: Callable[[Connection], Any], *more: Any) -> Any:
+        """A figure about the whole index, as last counted; None while it is counted for the first time."""
+        return self.figures.get((index.name, what, *more), lambda: index.context.read(count))
 
     def page(self, request: Request, template: str, status: int = 200, **values: Any) -> Response:
         """A whole page, or the part of one that a script has asked for."""

@@ -19,11 +19,13 @@ SHOWN = 48  # entries of the groups over time
 def page(server: Server, request: Request) -> Response:
     index = server.chosen(request)
     view = browser(index)
-    values: dict[str, Any] = {"buckets": powers(index.context.read(view.buckets)), "scores": [], "sizes": []}
-    if index.context.read(view.exist):
-        scores = index.context.read(view.scores)
-        values["scores"] = [(f"{place / BARS:.3f} … {(place + 1) / BARS:.3f}", n) for place, n in enumerate(scores)]
-        values["sizes"] = powers(index.context.read(view.sizes))
+    values: dict[str, Any] = {"buckets": _powers(server.counted(index, "buckets", view.buckets))}
+    values |= {"scores": [], "sizes": [], "stored": index.context.read(view.exist)}
+    if values["stored"]:
+        scores = server.counted(index, "scores", view.scores)
+        bars = [f"{place / BARS:.3f} … {(place + 1) / BARS:.3f}" for place in range(BARS)]
+        values["scores"] = None if scores is None else list(zip(bars, scores, strict=True))
+        values["sizes"] = _powers(server.counted(index, "sizes", view.sizes))
     record = index.context.tables.record
     values["over_time"] = over_time(index.context.read(lambda c: entries(c, record)))
     values["grown"] = [(when, groups) for when, groups, *_ in values["over_time"]]
@@ -41,6 +43,10 @@ def _when(seconds: int) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M")
 
 
+def _powers(counted: list[tuple[int, int]] | None) -> list[tuple[str, int]] | None:
+    return None if counted is None else powers(counted)
+
+
 def powers(counted: list[tuple[int, int]]) -> list[tuple[str, int]]:
     """Sizes 1, 2, 3–4, 5–8, … and how many have them."""
     found: dict[int, int] = {}
@@ -51,6 +57,6 @@ def powers(counted: list[tuple[int, int]]) -> list[tuple[str, int]]:
     return [(names.get(p, f"{2 ** (p - 1) + 1}–{2**p}"), found.get(p, 0)) for p in range(last + 1)]
 
 
-def names(values: list[tuple[str, int]]) -> list[str]:
+def names(values: list[tuple[str, int]] | None) -> list[str]:
     """For the axis."""
-    return [name for name, _ in values]
+    return [name for name, _ in values or ()]

@@ -14,6 +14,7 @@ import pytest
 
 import dbsim
 from dbsim.web.app import application
+from dbsim.web.figures import Figures
 from dbsim.web.reviewing import Sessions
 from dbsim.web.state import Server
 from tests.integration.helpers import execute, near_copy, sentence
@@ -27,7 +28,7 @@ POST = MINE | {"origin": f"http://{HOST}"}
 
 @pytest.fixture
 def client(index: dbsim.Index, database: dbsim.Database) -> Client:
-    return Client(application(Server(database, DOORS, allow_resolve=True)), MINE)
+    return Client(application(Server(database, DOORS, allow_resolve=True, figures=Figures(60))), MINE)
 
 
 def pair(page: str) -> tuple[Any, Any] | None:
@@ -215,7 +216,7 @@ def test_delete_counts_then_asks(client: Client, index: dbsim.Index, database: d
 def test_without_groups_and_with_unknown_names(database: dbsim.Database) -> None:
     index = fill(database)
     database.drop_index("articles")
-    client = Client(application(Server(database, DOORS)), GOOD)
+    client = Client(application(Server(database, DOORS, figures=Figures(60))), GOOD)
     assert "No index yet" in client.get("/").text
     assert client.get("/search?index=articles").status_code == 404
     assert client.get("/nowhere").status_code == 404
