@@ -34,7 +34,10 @@ PAGES = {
     "resolve": "/resolve?index=articles",
     "problem": "/group?index=articles&id=1",
 }
-TEXT = "Missing: grey cat with white paws. She is small, shy with strangers and answers to Minka"
+TEXT = (
+    "Harrowmere ferry back in service. The small car ferry across Lake Harrowmere resumes its timetable on Monday "
+    "morning at 6.40. Engineers replaced both propeller shafts and repainted the hull during the ten-week break."
+)
 FLAGS = ["--no-sandbox", "--disable-gpu", "--hide-scrollbars"]
 
 

@@ -13,7 +13,7 @@ from dbsim.dedupe.history import Entries, entries
 from dbsim.evaluate.last import last
 from dbsim.web.state import Server, browser
 
-SHOWN = 48  # entries of the groups over time
+SHOWN, FEWEST = 48, 12  # entries of the groups over time
 
 
 def page(server: Server, request: Request) -> Response:
@@ -28,7 +28,8 @@ def page(server: Server, request: Request) -> Response:
         values["sizes"] = _powers(server.counted(index, "sizes", view.sizes))
     record = index.context.tables.record
     values["over_time"] = over_time(index.context.read(lambda c: entries(c, record)))
-    values["grown"] = [(when, groups) for when, groups, *_ in values["over_time"]]
+    grown = [(when, groups) for when, groups, *_ in values["over_time"]]
+    values["grown"] = [("", 0)] * (FEWEST - len(grown)) + grown  # few bars are as wide as many
     values["evaluated"] = evaluated = index.context.read(lambda c: last(c, record))
     values["evaluated_when"] = "" if evaluated is None else _when(evaluated.when)
     return server.page(request, "statistics.html", index=index, title="Statistics", names=names, **values)
