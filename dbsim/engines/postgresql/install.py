@@ -104,9 +104,8 @@ class PostgreSQLInstall:
         return list(rows.scalars())
 
     def grant_again(self, connection: Connection, tables: IndexTables, roles: Sequence[str]) -> None:
-        surface = self.surface(connection, tables)
-        if why_not_in_sql(tables, encoding(connection)) is None:
-            run(connection, [f"SELECT {surface.function('grant')}({literal(role)}::regrole)" for role in roles])
+        function = self.surface(connection, tables).function("grant")
+        run(connection, [f"SELECT {function}({literal(role)}::regrole)" for role in roles])
 
     def missing_surface(self, connection: Connection, tables: IndexTables) -> list[str]:
         return missing_objects(connection, self.surface(connection, tables))
@@ -166,11 +165,11 @@ def create_objects(connection: Connection, surface: PostgreSQLSurface) -> None:
     if signs:
         constants.fill(connection, surface.tables.record)
     statements = [*shared_statements(surface.home), *surface.view_statements()]
-    statements += surface.function_statements() if signs else []
+    statements += surface.function_statements(signs)
     own = [*shared_functions(), *(surface.surface.name(name) for name in FUNCTIONS)]
     statements.append(revoke_owned(own, surface.home))
     statements += [_closed(view) for view in (*fresh, surface.names["signatures_view"])]
-    run(connection, pinned([*statements, *([surface.regrant_statement()] if signs else [])]))
+    run(connection, pinned([*statements, surface.regrant_statement()]))
     _require_own(connection)
 
 
