@@ -140,6 +140,20 @@ class Surface(ABC):
     def drop_shared(self) -> list[str]:
         """Statements that remove what all indexes share."""
 
+    def reads_secrets(self, connection: Connection) -> bool:
+        """Whether this role may read the secrets of indexes, which signing needs; a reader searches without."""
+        return True
+
+    @abstractmethod
+    def grant(self, connection: Connection, tables: IndexTables, role: str) -> list[str]:
+        """Let a role search an index without its secret; returns statements for rights that it lacks still."""
+
+    def sign_in_sql(
+        self, connection: Connection, tables: IndexTables, columns: Sequence[Sequence[str]]
+    ) -> list[tuple[Any, ...]]:
+        """Signatures of texts, given field by field, made by the database for a role that may not read the secret."""
+        raise NotImplementedError
+
     def granted(self, connection: Connection, tables: IndexTables) -> list[str]:
         """Roles that may search this index from SQL."""
         return []

@@ -9,6 +9,7 @@ from dbsim.engines.postgresql import drivers
 from dbsim.engines.postgresql.host_tables import PostgreSQLHostTables
 from dbsim.engines.postgresql.install import PostgreSQLSurfaces
 from dbsim.engines.postgresql.queue import PostgreSQLQueue
+from dbsim.engines.postgresql.roles import PostgreSQLRoles
 from dbsim.engines.postgresql.scores import PostgreSQLScores
 from dbsim.engines.postgresql.storage import PostgreSQLStorage
 from dbsim.engines.postgresql.transactions import PostgreSQLTransactions
@@ -18,6 +19,7 @@ class PostgreSQL(
     PostgreSQLHostTables,
     PostgreSQLQueue,
     PostgreSQLSurfaces,
+    PostgreSQLRoles,
     PostgreSQLTransactions,
     PostgreSQLStorage,
     PostgreSQLScores,

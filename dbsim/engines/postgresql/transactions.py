@@ -18,6 +18,7 @@ from dbsim.engines.backend import GONE, Backend
 from dbsim.engines.execute import ask
 from dbsim.engines.postgresql import drivers, install
 from dbsim.engines.postgresql.plain import home, send
+from dbsim.engines.postgresql.roles import explain_denied
 from dbsim.errors import DatabaseUnavailable, DbsimError, InvalidOption, StatementRejected
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.names import literal
@@ -144,7 +145,7 @@ class PostgreSQLTransactions(Backend):
         if state == "25006":
             return DatabaseUnavailable(READ_ONLY)
         if state == "42501":
-            return DatabaseUnavailable(f"the database role lacks a right ({detail}): grant it and try again")
+            return explain_denied(detail)
         if state in ("53100", "53200", "53300"):
             return DatabaseUnavailable(f"the server is out of resources ({detail}): nothing was lost, try again later")
         if state in ("28P01", "28000", "3D000") or (state == drivers.CONNECTION_FAILED and "FATAL:" in detail):

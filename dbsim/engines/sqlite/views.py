@@ -63,6 +63,12 @@ def trigger_names(name: str) -> list[str]:
     return [identifier("dbsim", name, event) for event in ("insert", "update", "delete")]
 
 
+NO_ROLES = (
+    "SQLite has no roles: whoever may read the file may read all of it, the secrets of indexes included; "
+    "the permissions of the file decide"
+)
+
+
 class SQLiteSurfaces(Backend):
     """See `Surface` in dbsim.engines.backend for what each step means."""
 
@@ -78,6 +84,9 @@ class SQLiteSurfaces(Backend):
 
     def drop_shared(self) -> list[str]:
         return [f"DROP VIEW IF EXISTS {STATUS}"]
+
+    def grant(self, connection: Connection, tables: IndexTables, role: str) -> list[str]:
+        raise InvalidOption(NO_ROLES)
 
     def missing_surface(self, connection: Connection, tables: IndexTables) -> list[str]:
         there = set(connection.exec_driver_sql("SELECT name FROM sqlite_master WHERE type = 'view'").scalars())
