@@ -59,13 +59,13 @@ class PostgreSQLRoles(Backend):
 
     def _function(self, connection: Connection, tables: IndexTables, part: str) -> str | None:
         """As it is called from a text with :names; None when the index has none."""
-        home, name = home(connection), identifier("dbsim", tables.record.name, part)
+        schema, name = home(connection), identifier("dbsim", tables.record.name, part)
         statement = (
             "SELECT EXISTS (SELECT FROM pg_proc WHERE proname = CAST(:name AS text) "
             "AND pronamespace = CAST(CAST(:home AS text) AS regnamespace))"
         )
-        there = ask(connection, statement, name=name, home=quote(home)).scalar()
-        return quote(home, name).replace(":", "\\:") if there else None
+        there = ask(connection, statement, name=name, home=quote(schema)).scalar()
+        return quote(schema, name).replace(":", "\\:") if there else None
 
 
 def explain_denied(detail: str) -> DatabaseUnavailable:
