@@ -7,11 +7,11 @@ from sqlalchemy.dialects.postgresql.base import PGDialect
 
 from dbsim.engines.postgresql import drivers
 from dbsim.engines.postgresql.host_tables import PostgreSQLHostTables
-from dbsim.engines.postgresql.install import PostgreSQLSurfaces
 from dbsim.engines.postgresql.queue import PostgreSQLQueue
-from dbsim.engines.postgresql.roles import PostgreSQLRoles
 from dbsim.engines.postgresql.scores import PostgreSQLScores
 from dbsim.engines.postgresql.storage import PostgreSQLStorage
+from dbsim.engines.postgresql.surface.install import PostgreSQLSurfaces
+from dbsim.engines.postgresql.surface.roles import PostgreSQLRoles
 from dbsim.engines.postgresql.transactions import PostgreSQLTransactions
 
 

@@ -14,8 +14,9 @@ from sqlalchemy import (
 from dbsim.engines.backend import RAW, Backend
 from dbsim.engines.execute import ask
 from dbsim.engines.pause import pause
-from dbsim.engines.postgresql import drivers, install
+from dbsim.engines.postgresql import drivers
 from dbsim.engines.postgresql.plain import home, send
+from dbsim.engines.postgresql.surface import install
 from dbsim.engines.postgresql.triggers import (
     channel,
     create_triggers,

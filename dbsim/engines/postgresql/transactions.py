@@ -16,9 +16,10 @@ from sqlalchemy import (
 
 from dbsim.engines.backend import GONE, Backend
 from dbsim.engines.execute import ask
-from dbsim.engines.postgresql import drivers, install
+from dbsim.engines.postgresql import drivers
 from dbsim.engines.postgresql.plain import home, send
-from dbsim.engines.postgresql.roles import explain_denied
+from dbsim.engines.postgresql.surface import install
+from dbsim.engines.postgresql.surface.roles import explain_denied
 from dbsim.errors import DatabaseUnavailable, DbsimError, InvalidOption, StatementRejected
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.names import literal

@@ -12,10 +12,9 @@ from dbsim.engines.backend import Backend
 from dbsim.engines.evidence import learned_of
 from dbsim.engines.execute import ask, run
 from dbsim.engines.pause import pause
-from dbsim.engines.postgresql import signing_data as constants
 from dbsim.engines.postgresql.plain import home as home_of
-from dbsim.engines.postgresql.triggers import events
-from dbsim.engines.postgresql.views import (
+from dbsim.engines.postgresql.surface import signing_data as constants
+from dbsim.engines.postgresql.surface.views import (
     FORMER,
     FUNCTIONS,
     MARKED,
@@ -32,7 +31,8 @@ from dbsim.engines.postgresql.views import (
     source_text,
     why_not_in_sql,
 )
-from dbsim.engines.postgresql.words import why_no_words_in_sql, word_statements
+from dbsim.engines.postgresql.surface.words import why_no_words_in_sql, word_statements
+from dbsim.engines.postgresql.triggers import events
 from dbsim.engines.views import BUCKETS, PAIRS, STATUS, Surface, outdated, union
 from dbsim.errors import DatabaseUnavailable, InvalidOption, StatementRejected
 from dbsim.resources import filled, sql
