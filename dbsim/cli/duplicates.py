@@ -11,13 +11,13 @@ from typing import Any
 import click
 from rich.text import Text
 
-import dbsim
 from dbsim.cli.common import (
     database_argument,
     decided_option,
     err,
     index_argument,
     json_option,
+    opened,
     out,
     print_json_list,
     progress_bar,
@@ -66,7 +66,7 @@ def pairs(
 
     Stopped at any time, it goes on where it was.
     """
-    index = dbsim.open(db).index(name)
+    index = opened(db).index(name)
     with progress_bar() as progress:
         found = index.pairs(threshold=threshold, verify=verify, copies=copies, decided=decided, progress=progress)
     _warn(found.warnings)
@@ -138,7 +138,7 @@ def duplicates(
     acts = bool(action["delete_rows"] or action["mark"])
     _check(by, verify, action)
     table, page = _files(csv_file, html_file)
-    index = dbsim.open(db).index(name)
+    index = opened(db).index(name)
     by, verify = by or ("complete" if acts else "tight"), True if acts else verify
     with progress_bar() as progress:
         found = index.duplicates(
