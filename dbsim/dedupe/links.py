@@ -1,11 +1,12 @@
 """Decisions in force between nodes, for grouping: dbsim_<index>_decisions → pairs of nodes → Constraints.
 
-A node is a content, named by its fingerprint. Where rows of equal content were decided to be different, every row of it
-that a decision names is a node of its own, with a negative number, except the first one, which stays with the rest.
+A node is a content, named by its fingerprint. Where decisions name several rows of equal content they may want other
+things of each: every one is a node of its own then, with a negative number, but the first row stays with the rest.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
@@ -118,10 +119,11 @@ def assign_with(
 
 
 def _apart(connection: Connection, context: IndexContext, found: Sequence[tuple[Any, ...]]) -> Apart:
-    split = {one for _, _, verdict, one, two in found if verdict == DIFFERENT and one == two}
-    named = {key: content for a, b, _, one, two in found for key, content in ((a, one), (b, two)) if content in split}
-    contents = np.array(sorted(split), np.int64)
-    for first in firsts(connection, context.backend, context.tables, contents) if split else ():
+    every = {key: content for a, b, _, one, two in found for key, content in ((a, one), (b, two))}
+    several = {content for content, rows in Counter(every.values()).items() if rows > 1}
+    named = {key: content for key, content in every.items() if content in several}
+    contents = np.array(sorted(several), np.int64)
+    for first in firsts(connection, context.backend, context.tables, contents) if several else ():
         named.pop(first.key, None)
     keys = sorted(named, key=_order)
     numbers = np.array([_number(key) for key in keys], np.int64)

@@ -5,7 +5,7 @@ dbsim_<index>_edges         its near-duplicate pairs of contents, each content b
 dbsim_<index>_changes       contents that came or went since its pairs were last brought up to date
 dbsim_<index>_results       one row a result: its name, whose pairs it groups and how
 dbsim_<index>_contents      the group of every content, one generation for each full regrouping
-dbsim_<index>_apart         rows that are a content of their own, because they were decided to be different from a copy
+dbsim_<index>_apart         rows that are a content of their own, because decisions name several rows of it
 dbsim_<index>_respected     the decisions in force that groups were last made with
 dbsim_<index>_claims        pairs that somebody looks at just now
 dbsim_<index>_groups        a view for users: one row for every row of the source in a group of the published result

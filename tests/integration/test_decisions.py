@@ -207,3 +207,22 @@ def test_from_the_shell(
     assert float(rows[0]["score of body"]) == pytest.approx(index.explain(1, 3).exact)
     assert dbsim_("decide", url, "articles", "1", "3", "--undo")[0] == 0
     assert dbsim_("decide", url, "articles", "1", "3", "--undo")[0] == 1
+
+
+def test_decisions_as_the_truth(index: dbsim.Index) -> None:
+    with pytest.raises(InvalidOption, match="nothing is decided yet"):
+        index.evaluate(sample=3, truth="decisions")
+    index.decide(1, 3, "same")  # found by the texts
+    index.decide(5, 7, "same")
+    index.decide(1, 13, "same")  # not found
+    index.decide(1, 4, "different")  # found all the same
+    index.decide(13, 14, "different")
+    index.decide(13, 15, "unsure")  # says nothing
+    truth = index.evaluate(sample=3, truth="decisions").truth
+    assert truth is not None
+    assert (truth.column, truth.labelled) == ("decisions", 5)
+    assert (truth.answers.recall.value, truth.answers.precision.value) == (pytest.approx(2 / 3), pytest.approx(2 / 3))
+    assert truth.best_threshold is not None
+    threshold, quality = truth.best_threshold
+    assert index.explain(1, 4).exact < threshold < index.explain(5, 7).exact  # type: ignore[operator]
+    assert quality == pytest.approx(0.8)

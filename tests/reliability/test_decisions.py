@@ -130,6 +130,18 @@ def test_copies_that_are_different(database: dbsim.Database) -> None:
     assert groups(index) == {frozenset((2, 3, 4))}  # at once, without a sync
 
 
+def test_decisions_about_copies_that_want_different_things(database: dbsim.Database) -> None:
+    """1 and 2 are equal, but 1 is 3 and 2 is not."""
+    articles(database.engine, {1: sentence(1), 2: sentence(1), 3: near_copy(1, 2), 4: sentence(50)})
+    index = database.create_index("articles", **OPTIONS)
+    index.sync()
+    index.decide(1, 3, "same")
+    index.decide(2, 3, "different")
+    index.decide(2, 4, "same")
+    assert groups(index) == {frozenset((1, 3)), frozenset((2, 4))}
+    assert groups(index) == scratch(database, index)
+
+
 def test_deleting_leaves_copies_that_are_different(database: dbsim.Database) -> None:
     articles(database.engine, {key: sentence(1) for key in (1, 2, 3)})
     index = database.create_index("articles", **OPTIONS)
