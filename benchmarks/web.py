@@ -1,4 +1,4 @@
-"""Every page of `dbsim serve`: time to the first byte beside a search of the same data, and the memory of the server."""
+"""Every page of `dbsim serve`: time to the first byte beside a search of the same data, and the memory it takes."""
 
 from __future__ import annotations
 

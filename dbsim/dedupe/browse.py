@@ -19,6 +19,7 @@ from dbsim.tables.source import Key, public_key
 
 BARS = 40  # of a histogram of scores from 0 to 1
 SORTS = {"size": ("rows", True), "diameter": ("diameter", True), "score": ("lowest", False)}  # descending?
+SMALLEST = 2  # rows of a group
 LOOKED_AT = 200  # pairs read at once in the search for one that is undecided
 
 
@@ -28,7 +29,7 @@ class Filter:
 
     low: float = 0.0
     high: float = 1.0
-    rows: int = 2
+    rows: int = SMALLEST
     among: tuple[int, ...] | None = None
 
 
@@ -110,9 +111,15 @@ class Browser(Stage):
         ]
 
     def _filtered(self, query: Any, found: Subquery, wanted: Filter) -> Select[Any]:
-        scores = (found.c.lowest >= wanted.low, found.c.lowest <= wanted.high)
-        filtered: Select[Any] = query.where(found.c.rows >= wanted.rows, *scores)
-        return filtered if wanted.among is None else filtered.where(found.c.id.in_(wanted.among))
+        """Conditions that every group fulfils would only lead to another index than that of the order."""
+        conditions = [
+            *([found.c.lowest >= wanted.low] if wanted.low > 0 else []),
+            *([found.c.lowest <= wanted.high] if wanted.high < 1 else []),
+            *([found.c.rows >= wanted.rows] if wanted.rows > SMALLEST else []),
+            *([found.c.id.in_(wanted.among)] if wanted.among is not None else []),
+        ]
+        filtered: Select[Any] = query.where(*conditions)
+        return filtered
 
     def count(self, connection: Connection, wanted: Filter) -> tuple[int, int]:
         """Groups, and rows in them."""
