@@ -11,10 +11,10 @@ from typing import Any, TypeVar
 
 from sqlalchemy import Connection, exists, func, not_, select, update
 
-from dbsim.dedupe import history
 from dbsim.dedupe.kernels.collection import Collection
 from dbsim.dedupe.kernels.missing import Limited
 from dbsim.dedupe.options import GroupOptions, PairOptions, described
+from dbsim.dedupe.people import history
 from dbsim.dedupe.store_groups import BEING_MADE, Regrouping
 from dbsim.dedupe.store_pairs import Pairing, Workplace
 from dbsim.dedupe.update import Incremental

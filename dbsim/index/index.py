@@ -14,9 +14,9 @@ from dbsim.dedupe.acting.keep import Ranking
 from dbsim.dedupe.acting.mark import Marking
 from dbsim.dedupe.acting.resolve import Resolution
 from dbsim.dedupe.answers import below_threshold, grouped, listed
-from dbsim.dedupe.decisions import Book, Decision
 from dbsim.dedupe.kernels.buckets import Limits
 from dbsim.dedupe.options import GroupOptions, PairOptions, described
+from dbsim.dedupe.people.decisions import Book, Decision
 from dbsim.dedupe.results import Duplicates, Pairs
 from dbsim.dedupe.run import Deduplication
 from dbsim.dedupe.store_pairs import Workplace

@@ -14,7 +14,7 @@ from dbsim.engines.source_rows import field_places, read_fields, source_rows, te
 from dbsim.hashing.records.family import Records
 from dbsim.hashing.records.learning import Learned
 from dbsim.options import IndexOptions
-from dbsim.search.decide import Cut, Decided, Ranked, compared, cut_of, decide
+from dbsim.search.deciding.texts import Cut, Decided, Ranked, compared, cut_of, decide
 from dbsim.search.limits import Bounds, below_threshold
 from dbsim.search.query import Query
 from dbsim.search.results import Hit, Results

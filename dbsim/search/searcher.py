@@ -17,8 +17,8 @@ from dbsim.errors import InvalidOption, UnknownKey
 from dbsim.hashing.error import DEVIATIONS
 from dbsim.hashing.records.waterfall import Waterfall, waterfalls
 from dbsim.search.asking import Asker
-from dbsim.search.decide import cut_of
-from dbsim.search.decided import respect, verdicts_of
+from dbsim.search.deciding.people import respect, verdicts_of
+from dbsim.search.deciding.texts import cut_of
 from dbsim.search.explain import Explanation, explain
 from dbsim.search.limits import Bounds
 from dbsim.search.query import Query, as_lookups

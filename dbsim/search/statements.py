@@ -47,7 +47,7 @@ from dbsim.engines.source_rows import text_columns
 from dbsim.errors import InvalidOption
 from dbsim.hashing.records.learning import Learned
 from dbsim.options import IndexOptions
-from dbsim.search.decide import Cut
+from dbsim.search.deciding.texts import Cut
 from dbsim.search.query import Query, key_parameter_names
 from dbsim.search.score import Filter, score
 from dbsim.tables.index_tables import IndexTables

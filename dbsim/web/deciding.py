@@ -9,9 +9,9 @@ from sqlalchemy import Connection
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from dbsim.dedupe.browse import Browser, Doubtful
-from dbsim.dedupe.claims import Claims
-from dbsim.dedupe.decisions import Book
+from dbsim.dedupe.people.browse import Browser, Doubtful
+from dbsim.dedupe.people.claims import Claims
+from dbsim.dedupe.people.decisions import Book
 from dbsim.errors import Contradiction, DbsimError
 from dbsim.index import Index
 from dbsim.tables.source import public_key

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 
 from dbsim.dedupe.acting.keep import CHOICES
-from dbsim.dedupe.browse import BARS, SORTS, Filter, Summary
+from dbsim.dedupe.people.browse import BARS, SORTS, Filter, Summary
 from dbsim.errors import DbsimError, InvalidOption, UnknownKey
 from dbsim.index import Index
 from dbsim.report.table import COLUMNS, write_rows

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from dbsim.dedupe.browse import Doubtful
-from dbsim.dedupe.claims import Claims
+from dbsim.dedupe.people.browse import Doubtful
+from dbsim.dedupe.people.claims import Claims
 from dbsim.index import Index
 from dbsim.report.templating import written_key
 

@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from dbsim.database import Database
-from dbsim.dedupe.browse import Browser
+from dbsim.dedupe.people.browse import Browser
 from dbsim.index import Index
 from dbsim.report.marks import analysers_of
 from dbsim.report.templating import environment, written_key

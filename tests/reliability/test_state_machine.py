@@ -15,7 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 from sqlalchemy import Connection
 
 import dbsim
-from dbsim.dedupe.decisions import Decision
+from dbsim.dedupe.people.decisions import Decision
 from dbsim.errors import Contradiction, InvalidOption, UnknownKey
 from dbsim.index import Index
 from dbsim.sync.presign import Rehearsal

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Integer, Select, Subquery, cast, func, select
 
 from dbsim.context import Stage
 from dbsim.dedupe.contents import firsts
-from dbsim.dedupe.decisions import Book
+from dbsim.dedupe.people.decisions import Book
 from dbsim.lifecycle import groups as stored_groups
 from dbsim.tables.group_tables import PUBLISHED, GroupTables
 from dbsim.tables.source import Key, public_key
