@@ -99,7 +99,7 @@ def run(size: str) -> Outcome:
     pictures.insert(0, svg(spread, title="Similar rows a query (fig. 4.4)", x=x, y=y))
     narrow(outcome, QUERIES[size])
     measures(outcome, QUERIES[size])
-    outcome.pictures["fuzzy-stable.svg"] = sheet(pictures, columns=3)
+    outcome.pictures["fuzzy-stable.svg"] = sheet(pictures)
     return outcome
 
 
