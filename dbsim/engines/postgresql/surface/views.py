@@ -23,9 +23,10 @@ from dbsim.hashing.records.learning import Learned
 from dbsim.hashing.records.probability import COEFFICIENTS, MOST_BITS
 from dbsim.options import Field
 from dbsim.resources import filled, sql, sql_names
+from dbsim.tables.catalogue import SHOWN
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.names import dollar_quoted, dollar_tag, identifier, literal, quote
-from dbsim.tables.versions import v0002
+from dbsim.tables.versions import VERSION_TABLE, v0002
 from dbsim.text.arithmetic import MIX_1, MIX_2
 from dbsim.text.normalisers.registry import NORMALISERS, full_name, stored_names
 
@@ -147,8 +148,10 @@ class PostgreSQLSurface:
         shown = (filled(sql("postgresql", f"index/{name}"), names) for name in made)
         return [*drop, *shown, drop_owned([self.surface.name(FORMER)], self.home)]
 
-    def function_statements(self) -> list[str]:
-        return [filled(sql("postgresql", f"index/{name}"), self.names) for name in OBJECTS]
+    def function_statements(self, signs: bool) -> list[str]:
+        """Where the server cannot sign, roles are granted the views alone."""
+        made = OBJECTS if signs else ("grant",)
+        return [filled(sql("postgresql", f"index/{name}"), self.names) for name in made]
 
     def regrant_statement(self) -> str:
         return filled(sql("postgresql", "index/regrant"), self.names)
@@ -341,12 +344,15 @@ class PostgreSQLSurface:
         }
 
     def _grants(self, names: dict[str, Any]) -> dict[str, str]:
-        shared = [f"{self.home}.{STATUS}", f"{self.home}.dbsim_unicode"]
+        shared = [f"{self.home}.{name}" for name in (STATUS, "dbsim_unicode", VERSION_TABLE)]
+        columns = [*self.tables.key_names, *self.tables.record.options.columns]
         views = [names["signatures_view"], names["pairs_view"], names["buckets_view"], *shared]
         own = [self.surface.name(name) for name in FUNCTIONS if name != "grant"]
         own += [f"dbsim_{name}" for name in GRANTED]
         own += filter(None, map(normaliser_function, NORMALISERS))
         return {
+            "grant_catalogue": literal(f"GRANT SELECT ({', '.join(SHOWN)}) ON {self.home}.dbsim_index TO "),
+            "read_columns": ", ".join(map(literal, columns)),
             "grant_views": literal(f"GRANT SELECT ON {', '.join(views)} TO "),
             "granted_functions": ", ".join(map(literal, own)),
             "home_literal": literal(self.home),
