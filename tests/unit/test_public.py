@@ -6,17 +6,10 @@ import inspect
 import typing
 
 import pytest
-import sqlalchemy
-import sqlalchemy.ext.asyncio
-import sqlalchemy.orm
 
 import dbsim
 
-NAMES = {  # which dbsim imports for type checkers only
-    **{name: getattr(sqlalchemy.orm, name) for name in ("Session", "scoped_session")},
-    **{name: getattr(sqlalchemy.ext.asyncio, name) for name in ("AsyncConnection", "AsyncSession")},
-    "Connection": sqlalchemy.Connection,
-}
+NAMES = dict.fromkeys(("Connection", "Session", "scoped_session", "Asynchronous"), typing.Any)  # for mypy only
 # what every part of Index stands on; the keywords of Search; what dbsim's own pages and commands use
 INNER = {"IndexBase", "SearchOptions", "IndexContext"}
 
