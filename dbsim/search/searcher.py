@@ -20,10 +20,9 @@ from dbsim.search.asking import Asker
 from dbsim.search.deciding.people import respect, verdicts_of
 from dbsim.search.deciding.texts import cut_of
 from dbsim.search.explain import Explanation, explain
-from dbsim.search.limits import Bounds
+from dbsim.search.limits import Bounds, Where
 from dbsim.search.query import Query, as_lookups
 from dbsim.search.results import Results
-from dbsim.search.statements import Where
 from dbsim.sync import models
 from dbsim.tables.key_conditions import among, chunks, key_columns
 from dbsim.tables.source import Key, public_key

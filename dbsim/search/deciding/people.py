@@ -10,9 +10,8 @@ from sqlalchemy import Connection, select, union_all
 
 from dbsim.hashing.records.waterfall import waterfalls
 from dbsim.search.asking import Asker
-from dbsim.search.limits import Bounds
+from dbsim.search.limits import Bounds, Where
 from dbsim.search.results import Hit, Results
-from dbsim.search.statements import Where
 from dbsim.tables.decision_tables import DIFFERENT, SAME, DecisionTables
 from dbsim.tables.key_conditions import among, key_columns
 from dbsim.tables.source import Key, public_key
