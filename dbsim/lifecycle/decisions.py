@@ -67,6 +67,7 @@ def complete(connection: Connection, backend: Backend, tables: IndexTables) -> N
 
     Whatever came, went or changed since groups were made is noted, so that they are made again around it.
     """
+    backend.lock_all(connection, tables)  # before any row, as workers do, because stored groups change with it
     decided = DecisionTables(tables)
     table = decided.decisions
     connection.execute(delete(table).where(_orphaned(decided)))
@@ -81,7 +82,6 @@ def _respect(connection: Connection, backend: Backend, tables: IndexTables) -> N
     gone, new = ([tuple(row) for row in connection.execute(one)] for one in _differences(tables))
     rows = [*gone, *new]
     keys = list(dict.fromkeys(key for row in rows for key in (row[:width], row[width : 2 * width])))
-    backend.lock_keys(connection, tables, keys)  # as a worker, because stored groups change with it
     for some in chunks(keys, backend.key_batch):
         note_changes(connection, tables, some, 0)
     pair = list(groups.respected.c)[: 2 * width]
