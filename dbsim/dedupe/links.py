@@ -79,7 +79,7 @@ class Links:
 
 def links_of(connection: Connection, context: IndexContext) -> Links:
     """Those whose texts are still the ones that were decided upon."""
-    tables, decided = context.tables, DecisionTables(context.tables)
+    tables, decided = context.tables, DecisionTables.of(context.tables)
     if not stored_decisions.exist(connection, context.backend, tables):
         return Links(_pairs([]), _pairs([]), Apart(np.empty(0, np.int64), np.empty(0, np.int64), []))
     order = (decided.decisions.c.decided_at, *decided.keys(0), *decided.keys(1))

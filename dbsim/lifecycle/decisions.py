@@ -31,7 +31,7 @@ from dbsim.tables.source import Key
 
 
 def exist(connection: Connection, backend: Backend, tables: IndexTables) -> bool:
-    return backend.has_table(connection, DecisionTables(tables).decisions.name)
+    return backend.has_table(connection, DecisionTables.of(tables).decisions.name)
 
 
 def create(
@@ -40,7 +40,7 @@ def create(
     """Indexes made before there were decisions get the table when somebody decides."""
     if exist(connection, backend, tables):
         return
-    made = DecisionTables(tables)
+    made = DecisionTables.of(tables)
     connection.execute(CreateTable(made.decisions, if_not_exists=True))
     run(connection, backend.table_settings([made.decisions.name]))
     run(connection, after_create_table(made.decisions) if after_create_table is not None else ())
@@ -49,7 +49,7 @@ def create(
 
 def forget(connection: Connection, tables: IndexTables, keys: Sequence[Key]) -> None:
     """Of these rows, those that are no longer stored take their decisions along."""
-    decided, stored = DecisionTables(tables), tables.signatures
+    decided, stored = DecisionTables.of(tables), tables.signatures
     for side in (0, 1):
         gone = not_(exists(select(stored.c[tables.key_names[0]]).where(decided.row(side, stored))))
         connection.execute(delete(decided.decisions).where(among(decided.keys(side), keys), gone))
@@ -59,7 +59,7 @@ def in_force(connection: Connection, backend: Backend, tables: IndexTables) -> l
     """All decisions that count: both keys, the verdict, the fingerprints of both rows."""
     if not exist(connection, backend, tables):
         return []
-    return [tuple(row) for row in connection.execute(DecisionTables(tables).in_force())]
+    return [tuple(row) for row in connection.execute(DecisionTables.of(tables).in_force())]
 
 
 def complete(connection: Connection, backend: Backend, tables: IndexTables) -> None:
@@ -68,7 +68,7 @@ def complete(connection: Connection, backend: Backend, tables: IndexTables) -> N
     Whatever came, went or changed since groups were made is noted, so that they are made again around it.
     """
     backend.lock_all(connection, tables)  # before any row, as workers do, because stored groups change with it
-    decided = DecisionTables(tables)
+    decided = DecisionTables.of(tables)
     table = decided.decisions
     connection.execute(delete(table).where(_orphaned(decided)))
     for side, column in enumerate((table.c.fingerprint_a, table.c.fingerprint_b)):
@@ -92,7 +92,7 @@ def _respect(connection: Connection, backend: Backend, tables: IndexTables) -> N
 
 def _differences(tables: IndexTables) -> tuple[Any, Any]:
     """Decisions that groups respect and that are no more as they were; decisions in force that they do not know."""
-    known, now = select(GroupTables(tables).respected), DecisionTables(tables).in_force()
+    known, now = select(GroupTables(tables).respected), DecisionTables.of(tables).in_force()
     return known.except_(now), now.except_(known)
 
 
@@ -100,7 +100,7 @@ def incomplete(connection: Connection, backend: Backend, tables: IndexTables) ->
     """Whether `complete` has something to do."""
     if not exist(connection, backend, tables):
         return False
-    decided = DecisionTables(tables)
+    decided = DecisionTables.of(tables)
     table = decided.decisions
     work = [table.c.fingerprint_a.is_(None), table.c.fingerprint_b.is_(None), _orphaned(decided)]
     if connection.execute(select(table.c.verdict).where(or_(*work)).limit(1)).first() is not None:
@@ -120,7 +120,7 @@ def _orphaned(decided: DecisionTables) -> ColumnElement[bool]:
 def carry_over(connection: Connection, backend: Backend, old: IndexTables, new: IndexTables) -> None:
     """Another generation has other fingerprints for the same texts; what was outdated stays so."""
     complete(connection, backend, old)
-    decided = DecisionTables(old)
+    decided = DecisionTables.of(old)
     table = decided.decisions
     for side, column in enumerate((table.c.fingerprint_a, table.c.fingerprint_b)):
         same = column == _now(decided, side, old)

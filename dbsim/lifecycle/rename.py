@@ -94,7 +94,7 @@ def _tables(connection: Connection, backend: Backend, records: list[IndexRecord]
     """Everything that has key columns or is named after fields."""
     first = IndexTables(records[0])
     found = [backend.stored_table(IndexTables(record)) for record in records]
-    found += [first.queue, DecisionTables(first).decisions]
+    found += [first.queue, DecisionTables.of(first).decisions]
     groups = GroupTables(first)
     stored = stored_groups.exist(connection, backend, groups)
     return [*found, groups.contents, groups.apart, groups.respected] if stored else found

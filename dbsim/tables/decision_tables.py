@@ -55,6 +55,12 @@ class DecisionTables:
 
     tables: IndexTables
 
+    @staticmethod
+    def of(tables: IndexTables) -> DecisionTables:
+        """The same for the same tables: making a table takes longer than asking it."""
+        found: DecisionTables = tables.companions.setdefault("decisions", DecisionTables(tables))
+        return found
+
     @cached_property
     def sides(self) -> tuple[list[str], list[str]]:
         return sides_of(self.tables.key_names)

@@ -16,7 +16,7 @@ from dbsim.errors import Contradiction, DbsimError
 from dbsim.index import Index
 from dbsim.tables.source import public_key
 from dbsim.web.reviewing import Session, identity
-from dbsim.web.state import BROWSER, NAME, Server, browser, browser_id, link
+from dbsim.web.state import BROWSER, NAME, Server, browser_id, link
 
 PAGE = 50
 YEAR = 365 * 86400
@@ -28,7 +28,7 @@ def page(server: Server, request: Request) -> Response:
 
 def _shown(server: Server, request: Request, mine: str, message: str = "") -> Response:
     index = server.chosen(request)
-    view = browser(index)
+    view = server.view(index)
     if not index.context.read(view.exist):
         return server.page(request, "no_groups.html", index=index, title="Review")
     session = server.sessions.of(index, mine)
@@ -59,14 +59,20 @@ def _next(server: Server, index: Index, view: Browser, mine: str) -> Doubtful | 
         return [Doubtful(public_key(names, a), public_key(names, b), 0.0, (0.0, 0, 0)) for a, b in pairs]
 
     pair = server.sessions.take(index, mine, index.context.read(again))
-    after: tuple[float, int, int] | None = None
+    session = server.sessions.of(index, mine)
     while pair is None:
-        place = after
+        place = session.place
         found = index.context.read(lambda c: view.doubtful(c, 0.0, place))  # noqa: B023
-        if not found:
+        if found:
+            pair = server.sessions.take(index, mine, found)
+            score, a, b = found[-1].place if pair is None else pair.place
+            session.place = (score, a, b if pair is None else b - 1)  # what is before it is decided, or others have it
+        elif place is None:
             return None
-        pair = server.sessions.take(index, mine, found)
-        after = found[-1].place
+        else:
+            session.place = None  # once more from the beginning: others may have left pairs open
+            found = index.context.read(lambda c: view.doubtful(c, 0.0, None))
+            return server.sessions.take(index, mine, found) if found else None
     return pair
 
 
@@ -107,6 +113,7 @@ def decided(server: Server, request: Request, fields: dict[str, str]) -> Respons
 
 
 def _undo(index: Index, session: Session) -> None:
+    session.place = None
     if not session.history:
         return
     a, b, before = session.history.pop()

@@ -12,7 +12,7 @@ from dbsim.web.state import Server
 
 
 def page(server: Server, request: Request) -> Response:
-    found = [server.database.index(name) for name in server.names()]
+    found = [server.opened(name) for name in server.names()]
     shown = []
     for index in found:
         status = server.figures.get((index.name, "status"), index.status)

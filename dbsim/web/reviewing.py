@@ -25,6 +25,7 @@ class Session:
     began: float = field(default_factory=time.monotonic)
     history: deque[tuple[Any, Any, Any]] = field(default_factory=lambda: deque(maxlen=200))  # a, b, decision before
     skipped: set[frozenset[str]] = field(default_factory=set)
+    place: tuple[float, int, int] | None = None  # in the order of pairs, up to which everything is decided or taken
 
     @property
     def an_hour(self) -> int:

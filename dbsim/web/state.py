@@ -16,6 +16,7 @@ from starlette.responses import HTMLResponse, Response
 
 from dbsim.database import Database
 from dbsim.dedupe.people.browse import Browser
+from dbsim.errors import UnknownName
 from dbsim.index import Index
 from dbsim.report.marks import analysers_of
 from dbsim.report.templating import environment, written_key
@@ -40,14 +41,32 @@ class Server:
     allow_resolve: bool = False
     sessions: Sessions = field(default_factory=Sessions)
     figures: Figures = field(default_factory=Figures)
+    indexes: dict[str, Index] = field(default_factory=dict)
+    views: dict[str, Browser] = field(default_factory=dict)
     templates: jinja2.Environment = field(default_factory=lambda: environment(HERE / "templates"))
 
     def names(self) -> list[str]:
         return [self.index] if self.index else [index.name for index in self.database.indexes()]
 
     def chosen(self, request: Request) -> Index:
-        name = request.query_params.get("index") or self.index or next(iter(self.names()), "")
-        return self.database.index(self.index or name)
+        return self.opened(self.index or request.query_params.get("index") or next(iter(self.names()), ""))
+
+    def opened(self, name: str) -> Index:
+        """The same one for all requests, with its compiled statements; it follows changes by itself."""
+        try:
+            index = self.indexes[name] if name in self.indexes else self.database.index(name)
+            assert index.context.name == name  # a look, from time to time, whether it is still there
+        except UnknownName:
+            self.indexes.pop(name, None)
+            raise
+        return self.indexes.setdefault(name, index)
+
+    def view(self, index: Index) -> Browser:
+        """Likewise, as long as the index has the same generation."""
+        context = index.context
+        if index.name not in self.views or self.views[index.name].context is not context:
+            self.views[index.name] = Browser(context)
+        return self.views[index.name]
 
     def counted(self, index: Index, what: str, count: Callable[[Connection], Any], *more: Any) -> Any:
         """A figure about the whole index, as last counted; None while it is counted for the first time."""
@@ -77,10 +96,6 @@ def link(path: str, index: Index | None = None, **values: Any) -> str:
     given = {"index": index.name if index is not None else None, **values}
     query = urlencode({name: value for name, value in given.items() if value is not None and value != ""})
     return f"{path}?{query}" if query else path
-
-
-def browser(index: Index) -> Browser:
-    return Browser(index.context)
 
 
 async def form(request: Request) -> dict[str, str]:

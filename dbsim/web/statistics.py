@@ -11,14 +11,14 @@ from starlette.responses import Response
 from dbsim.dedupe.people.browse import BARS
 from dbsim.dedupe.people.history import Entries, entries
 from dbsim.evaluate.last import last
-from dbsim.web.state import Server, browser
+from dbsim.web.state import Server
 
 SHOWN, FEWEST = 48, 12  # entries of the groups over time
 
 
 def page(server: Server, request: Request) -> Response:
     index = server.chosen(request)
-    view = browser(index)
+    view = server.view(index)
     values: dict[str, Any] = {"buckets": _powers(server.counted(index, "buckets", view.buckets))}
     values |= {"scores": [], "sizes": [], "stored": index.context.read(view.exist)}
     if values["stored"]:

@@ -20,7 +20,7 @@ from dbsim.tables.source import Key, public_key
 BARS = 40  # of a histogram of scores from 0 to 1
 SORTS = {"size": ("rows", True), "diameter": ("diameter", True), "score": ("lowest", False)}  # descending?
 SMALLEST = 2  # rows of a group
-LOOKED_AT = 200  # pairs read at once in the search for one that is undecided
+LOOKED_AT, MOST_LOOKED_AT = 25, 1000  # pairs read at once in the search for one that is undecided
 
 
 @dataclass(frozen=True)
@@ -180,15 +180,16 @@ class Browser(Stage):
         """Pairs that nobody decided yet, the least similar, which are the most doubtful, first."""
         edges = self._edges
         order = (edges.c.score, edges.c.a, edges.c.b)
-        query = select(*order).where(edges.c.score >= threshold).order_by(*order).limit(LOOKED_AT)
+        query, size = select(*order).where(edges.c.score >= threshold).order_by(*order), LOOKED_AT
         while True:
-            rows = connection.execute(query if after is None else query.where(tuple_(*order) > after)).all()
+            page = query if after is None else query.where(tuple_(*order) > after)
+            rows = connection.execute(page.limit(size)).all()
             if not rows:
                 return []
             found = self._undecided(connection, [(row[0], row[1], row[2]) for row in rows])
             if found:
                 return found
-            after = tuple(rows[-1])
+            after, size = tuple(rows[-1]), min(size * 4, MOST_LOOKED_AT)
 
     def _undecided(self, connection: Connection, pairs: list[tuple[float, int, int]]) -> list[Doubtful]:
         wanted = np.unique(np.array([number for _, *ends in pairs for number in ends], np.int64))

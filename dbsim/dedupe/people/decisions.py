@@ -44,7 +44,7 @@ class Book(Stage):
 
     @cached_property
     def decided(self) -> DecisionTables:
-        return DecisionTables(self.tables)
+        return DecisionTables.of(self.tables)
 
     # ── writing ──
     def decide(

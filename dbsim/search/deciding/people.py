@@ -6,13 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
-from sqlalchemy import Connection, select, union_all
+from sqlalchemy import Connection, select
 
 from dbsim.hashing.records.waterfall import waterfalls
 from dbsim.search.asking import Asker
 from dbsim.search.limits import Bounds, Where
 from dbsim.search.results import Hit, Results
-from dbsim.tables.decision_tables import DIFFERENT, SAME, DecisionTables
+from dbsim.search.statements import self_parameters
+from dbsim.tables.decision_tables import DIFFERENT, SAME
 from dbsim.tables.key_conditions import among, key_columns
 from dbsim.tables.source import Key, public_key
 
@@ -21,14 +22,9 @@ Verdicts = dict[Key, str]
 
 def verdicts_of(search: Asker, connection: Connection, key: Key) -> Verdicts:
     """The rows that a decision in force names together with this one."""
-    decided = DecisionTables(search.tables)
     if not search.knows_decisions(connection):
         return {}
-    sides = []
-    for side in (0, 1):
-        columns = [*decided.keys(1 - side), decided.decisions.c.verdict]
-        sides.append(decided.in_force().with_only_columns(*columns).where(among(decided.keys(side), [key])))
-    return {tuple(other): verdict for *other, verdict in connection.execute(union_all(*sides))}
+    return {tuple(other): verdict for *other, verdict in search.verdicts(connection, self_parameters(key))}
 
 
 def respect(
