@@ -7,11 +7,10 @@ from typing import Any
 
 from sqlalchemy import Boolean, Connection, literal, select
 
-from dbsim.search.limits import Bounds
+from dbsim.search.limits import Bounds, Where
 from dbsim.search.query import Query
 from dbsim.search.results import Results
 from dbsim.search.searcher import SearchEngine
-from dbsim.search.statements import Where
 from dbsim.search.words import Question
 from dbsim.tables.key_conditions import chunks, key_columns
 from dbsim.tables.source import Key, public_key
