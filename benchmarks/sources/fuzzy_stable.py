@@ -31,7 +31,7 @@ from dbsim.report.plot import Axis, Series, sheet, svg
 
 SIZES = {
     "small": {"rfc": (600,), "plagiarism": (600,)},
-    "medium": {"rfc": (1000, 2000), "plagiarism": (1000,)},
+    "medium": {"rfc": (1000,), "plagiarism": (1000,)},
     "full": {"rfc": (1000, 2000, 4000), "plagiarism": (1000, 2000, 3000)},
 }
 QUERIES = {"small": 200, "medium": 300, "full": 500}
