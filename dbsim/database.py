@@ -60,7 +60,7 @@ class Database:
     # ── schema ──
     def upgrade(self, to: str | None = None) -> str:
         """Create dbsim's own tables or bring them up to this version; safe to repeat. Returns the version."""
-        return own_schema.upgrade(self.engine, self._backend, to)
+        return own_schema.upgrade(self.engine, self._backend, to, self._context.after_create_table)
 
     def downgrade(self, to: str = "base", *, documents: bool | None = None) -> None:
         """Remove dbsim's own tables, or lower their version; the indexes must be dropped before.
@@ -92,6 +92,7 @@ class Database:
         false_drops: float | None = None,
         triggers: bool = True,
         inline: bool = False,
+        distributed: bool | None = None,
         secret: bytes | None = None,
     ) -> Index:
         """An index on a table; the same call again changes nothing.
@@ -102,6 +103,7 @@ class Database:
         Rows and keys follow from threshold and recall, or from a `bucket` size as Gionis, Indyk and Motwani have it.
         `triggers=False` leaves the table untouched: then every `sync` compares all rows. `inline=True` (PostgreSQL) has
         the database sign changed rows in the transaction that writes them: found at once, no worker.
+        `distributed` (Citus): left open, the database says whether the table is; its index has no triggers.
         `false_drops`, such as 0.01, adds word signatures, for `contains`: the share of rows looked at in vain.
         """
         self._require_schema()
@@ -122,7 +124,8 @@ class Database:
         )
         chosen = {"threshold": threshold, "recall": recall, "family": family, "rows": rows, "keys": keys}
         given = [*ALWAYS_GIVEN, *(option for option, value in chosen.items() if value is not None)]
-        create(self.engine, self._backend, options, given, secret, self._context.after_create_table, bucket or 0)
+        hook = self._context.after_create_table
+        create(self.engine, self._backend, options, given, secret, hook, bucket or 0, distributed)
         return self.index(name)
 
     def create_records(

@@ -114,6 +114,7 @@ class IndexOptions:
     keys: int = 0
     triggers: bool = True
     inline: bool = False  # PostgreSQL: the trigger signs, in the transaction that writes
+    distributed: bool = False  # Citus: the table lies on several nodes, and dbsim's tables beside it
     planned: Planned | None = detail(default=None, compare=False)  # what the plan was chosen by; stores nothing else
 
     def __post_init__(self) -> None:
@@ -134,6 +135,8 @@ class IndexOptions:
             raise InvalidOption("give both rows and keys, or neither to have them follow from threshold and recall")
         if self.inline and not self.triggers:
             raise InvalidOption("an inline index is kept by its triggers: leave out inline or allow triggers")
+        if self.distributed and self.triggers:
+            raise InvalidOption("Citus has no triggers on distributed tables: leave out inline, and say triggers=False")
         if self.inline and any(field.false_drops for field in self.fields):
             raise InvalidOption("word signatures are not made in SQL: leave out inline or the signature")
 
@@ -193,8 +196,9 @@ class IndexOptions:
 
     def to_json(self) -> str:
         data = asdict(self)
-        if not self.inline:  # who signs does not change what is stored
-            del data["inline"]
+        for name in ("inline", "distributed"):  # who signs, and where, does not change what is stored
+            if not data[name]:
+                del data[name]
         if self.planned is None:
             del data["planned"]
         for field in data["fields"]:

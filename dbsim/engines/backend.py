@@ -144,6 +144,19 @@ class Backend(Protocol):
     def status_statements(self, connection: Connection, indexes: Sequence[IndexTables]) -> list[str]:
         """The view dbsim_status over these indexes; after the last one, nothing of dbsim's stays in SQL."""
 
+    # ── tables over several nodes (Citus) ──
+    def is_distributed(self, connection: Connection, source: Source, *, required: bool = False) -> bool:
+        """Whether the table is; InvalidOption when it is `required` to be."""
+
+    def before_spreading(self, connection: Connection) -> None:
+        """The first thing in a transaction that makes distributed tables: types and functions cannot follow them."""
+
+    def spread(self, name: str, like: str | None = None) -> list[str]:
+        """Statements that put a new table of dbsim's where the rows of `like` are; without it, on every node."""
+
+    def spread_catalogue(self, connection: Connection, names: Sequence[str]) -> list[str]:
+        """Statements that put what all indexes share on every node; none where there is only one."""
+
     def settle(self, engine: Engine) -> None:
         """Wait until every transaction that is writing now has ended."""
 

@@ -37,9 +37,9 @@ def table_statements(backend: Backend, record: IndexRecord, after_create_table: 
     tables = IndexTables(record)
     return [
         _insert_index(backend, record),
-        *_create_table(backend, backend.stored_table(tables), after_create_table),
-        *_create_table(backend, tables.queue, after_create_table),
-        *_create_table(backend, DecisionTables(tables).decisions, after_create_table),
+        *_create_table(backend, tables, backend.stored_table(tables), after_create_table),
+        *_create_table(backend, tables, tables.queue, after_create_table),
+        *_create_table(backend, tables, DecisionTables(tables).decisions, after_create_table),
         str(DecisionTables(tables).index().compile(dialect=backend.dialect)),
     ]
 
@@ -57,7 +57,7 @@ def alter_statements(backend: Backend, record: IndexRecord, after_create_table: 
     return [
         f"UPDATE dbsim_index SET wanted = {generation} WHERE name = {name}",
         beside,
-        *_create_table(backend, backend.stored_table(IndexTables(record)), after_create_table),
+        *_create_table(backend, IndexTables(record), backend.stored_table(IndexTables(record)), after_create_table),
     ]
 
 
@@ -66,8 +66,8 @@ def drop_statements(backend: Backend, name: str, generations: Iterable[int], sho
     tables = [decisions_name(name), *(signatures_name(name, generation) for generation in generations)]
     rows = [("dbsim_quarantine", "index_name"), ("dbsim_model", "index_name"), ("dbsim_generation", "index_name")]
     own = [
+        *backend.drop_surface(name),  # of which a view may read what is stored of groups
         *drop_groups(name),
-        *backend.drop_surface(name),
         *shown,
         *(drop_table(table) for table in tables),
         *(f"DELETE FROM {table} WHERE {key} = {literal(name)}" for table, key in [*rows, ("dbsim_index", "name")]),
@@ -113,7 +113,17 @@ def _insert_index(backend: Backend, record: IndexRecord) -> str:
     )
 
 
-def _create_table(backend: Backend, table: Table, after_create_table: TableHook | None) -> list[str]:
+def _create_table(
+    backend: Backend, tables: IndexTables, table: Table, after_create_table: TableHook | None
+) -> list[str]:
     made = str(CreateTable(table, if_not_exists=True).compile(dialect=backend.dialect)).strip()
-    hook = after_create_table(table) if after_create_table is not None else ()
-    return [made, *backend.table_settings([table.name]), *hook]
+    return [made, *backend.table_settings([table.name]), *after_table(backend, tables, table, after_create_table)]
+
+
+def after_table(backend: Backend, tables: IndexTables, table: Table, after_create_table: TableHook | None) -> list[str]:
+    """What follows CREATE TABLE: on Citus its place among the nodes, then what the caller wants done with it."""
+    options, hook = tables.record.options, after_create_table(table) if after_create_table is not None else ()
+    if not options.distributed or table.name == tables.queue.name:  # which no trigger writes to
+        return list(hook)
+    beside = quote(options.schema, options.table) if table.name == tables.signatures.name else None
+    return [*backend.spread(table.name, beside), *hook]

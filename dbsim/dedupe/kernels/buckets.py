@@ -106,27 +106,43 @@ def affordable(columns: int, key: KeyColumn, limits: Limits, contents: int) -> L
     """
     if limits.bucket:
         return limits
-    least = replace(limits, bucket=FEWEST)
-    chosen = range(0, columns, -(-columns // SAMPLED))
     sizes, outer = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-    for column in chosen:
-        for level, before in _levels(column, columns, key, least):
+    for column in measured_columns(columns):
+        for level, before in _levels(column, columns, key, replace(limits, bucket=FEWEST)):
             heads = level.rank == 0
             sizes.append(level.size[heads])
             outer.append(before[level.outer[heads]] if len(before) else np.full(heads.sum(), contents + 1))
     size, parent = np.concatenate(sizes), np.concatenate(outer)
-    most = max(FREE, BUDGET * contents) * len(chosen) / max(columns, 1)
+    return largest_affordable(size, parent, np.ones(len(size), np.int64), columns, contents, limits)
+
+
+def measured_columns(columns: int) -> range:
+    """Those on which the cost of a limit is measured."""
+    return range(0, columns, -(-columns // SAMPLED)) if columns else range(0)
+
+
+def largest_affordable(
+    size: NDArray[np.int64],
+    parent: NDArray[np.int64],
+    times: NDArray[np.int64],
+    columns: int,
+    contents: int,
+    limits: Limits,
+) -> Limits:
+    """From how often a bucket of some size was cut out of one of the size `parent` in the measured columns."""
+    most = max(FREE, BUDGET * contents) * len(measured_columns(columns)) / max(columns, 1)
     bucket = FEWEST
-    while bucket < contents and _cost(size, parent, replace(least, bucket=2 * bucket)) <= most:
+    while bucket < contents and _cost(size, parent, times, replace(limits, bucket=2 * bucket)) <= most:
         bucket *= 2
     return replace(limits, bucket=bucket)
 
 
-def _cost(size: NDArray[np.int64], parent: NDArray[np.int64], limits: Limits) -> float:
+def _cost(size: NDArray[np.int64], parent: NDArray[np.int64], times: NDArray[np.int64], limits: Limits) -> float:
     """Candidates, if buckets were compared within these limits."""
-    there = size[parent > limits.bucket].astype(np.float64)
-    whole = there <= limits.bucket
-    return float((there[whole] * (there[whole] - 1) / 2).sum() + limits.representatives * there[~whole].sum())
+    cut = parent > limits.bucket
+    there, often = size[cut].astype(np.float64), times[cut]
+    pairs = np.where(there <= limits.bucket, there * (there - 1) / 2, limits.representatives * there)
+    return float((pairs * often).sum())
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dbsim.dedupe.kernels.buckets import Nodes
-from dbsim.dedupe.kernels.decide import FieldScore
+from dbsim.dedupe.kernels.decide import FieldScore, estimates
 from dbsim.dedupe.kernels.spill import Spill
-from dbsim.hashing.bloom import jaccards
+from dbsim.hashing.bloom import Filters
 from dbsim.hashing.family import Join
 from dbsim.hashing.records.learning import Learned
 from dbsim.hashing.records.levels import Rows
@@ -108,18 +108,14 @@ class Collection:
     def _scores(self, a: Nodes, b: Nodes) -> NDArray[np.float64]:
         if self.learned is not None:
             return self._probabilities(self.learned, a, b)
-        total, weight = np.zeros(len(a)), np.zeros(len(a))
-        for field, spill, counts in zip(self.fields, self._bits, self.counts, strict=True):
-            bits = spill.map((len(self), field.bits // 64), np.uint64)
-            common = np.bitwise_count(bits[self.order[a]] & bits[self.order[b]]).sum(axis=1, dtype=np.int64)
-            mine, other = counts[a].astype(np.int64), counts[b].astype(np.int64)
-            value = jaccards(mine, other, common, field.bits)
-            if len(self.fields) == 1:
-                return value
-            both = (mine > 0) & (other > 0)
-            total = total + np.where(both, field.weight * value, 0.0)
-            weight = weight + np.where(both, field.weight, 0.0)
-        return np.where(weight > 0, total / np.where(weight > 0, weight, 1.0), 0.0)
+        return estimates(self.fields, self._filters(a), self._filters(b))
+
+    def _filters(self, nodes: Nodes) -> list[Filters]:
+        maps = (
+            spill.map((len(self), f.bits // 64), np.uint64) for spill, f in zip(self._bits, self.fields, strict=True)
+        )
+        parts = zip(maps, self.counts, strict=True)
+        return [Filters(bits[self.order[nodes]], counts[nodes].astype(np.int64)) for bits, counts in parts]
 
     def _probabilities(self, learned: Learned, a: Nodes, b: Nodes) -> NDArray[np.float64]:
         """Of records of persons."""

@@ -42,6 +42,7 @@ from dbsim.engines.execute import ask
 from dbsim.engines.pause import pause
 from dbsim.engines.postgresql import drivers, install
 from dbsim.engines.postgresql.binary_copy import binary_rows, copied_signatures
+from dbsim.engines.postgresql.citus import PostgreSQLCitus, explain_unsupported
 from dbsim.engines.postgresql.references import references
 from dbsim.engines.postgresql.triggers import (
     channel,
@@ -81,7 +82,7 @@ READ_ONLY = (
 DEPLOY_LOCK = "hashtext('dbsim deploy')"
 
 
-class PostgreSQL(install.PostgreSQLInstall):
+class PostgreSQL(install.PostgreSQLInstall, PostgreSQLCitus):
     """See `Backend` for what each step means."""
 
     name = "postgresql"
@@ -585,4 +586,4 @@ def _explain_statement(state: str, detail: str) -> DbsimError | None:
         return InvalidOption(f"a value does not fit its column ({detail})")
     if state == "42601":
         return StatementRejected(f"the condition is not SQL that the database understands ({detail})")
-    return None
+    return explain_unsupported(state, detail)

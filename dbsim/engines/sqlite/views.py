@@ -124,6 +124,21 @@ class SQLiteSurface:
     def settle(self, engine: Engine) -> None:
         """The write lock lets nobody else write."""
 
+    # ── a file lies on one machine ──
+    def is_distributed(self, connection: Connection, source: Source, *, required: bool = False) -> bool:
+        if required:
+            raise InvalidOption("SQLite has no distributed tables: leave out --citus")
+        return False
+
+    def before_spreading(self, connection: Connection) -> None:
+        """Nothing is."""
+
+    def spread(self, name: str, like: str | None = None) -> list[str]:
+        return []
+
+    def spread_catalogue(self, connection: Connection, names: Sequence[str]) -> list[str]:
+        return []
+
 
 def view_statements(tables: IndexTables) -> list[str]:
     """Pairs and buckets, whatever was there before."""
