@@ -67,9 +67,7 @@ def create(
         if options.distributed:
             backend.before_spreading(connection)
         run(connection, table_statements(backend, record, after_create_table))
-        if options.distributed:  # whose pairs are seen once they are stored
-            stored_groups.create(connection, backend, GroupTables(IndexTables(record)), after_create_table)
-        show(connection, backend, IndexTables(record))
+        show(connection, backend, IndexTables(record), after_create_table)
         if options.triggers:  # last: nothing is waited for after the lock on the table
             run(connection, backend.create_triggers(IndexTables(record), connection))
         return True
@@ -108,8 +106,12 @@ def drop_in(connection: Connection, backend: Backend, name: str) -> None:
     run(connection, drop_statements(backend, name, [record.generation for record in found] or [1], others))
 
 
-def show(connection: Connection, backend: Backend, tables: IndexTables) -> None:
+def show(
+    connection: Connection, backend: Backend, tables: IndexTables, after_create_table: TableHook | None = None
+) -> None:
     """Views and functions for SQL; before the triggers, which may sign with them."""
+    if tables.record.options.distributed:  # whose view of pairs shows what is stored of them
+        stored_groups.create(connection, backend, GroupTables(tables), after_create_table)
     backend.create_surface(connection, tables)
     show_status(connection, backend)
 

@@ -164,3 +164,20 @@ def test_the_checker_finds_each_rule_broken() -> None:
     ):
         assert len(citus.broken([statement], SPREAD, ["tenant", "id"])) == 1, statement
     assert citus.broken(["SELECT 1 FROM dbsim_articles_queue FOR UPDATE SKIP LOCKED"], SPREAD, ["id"]) == []
+
+
+def test_made_by_a_migration(distributed: dbsim.Database) -> None:
+    """Which leaves views to the first sync; offline the statements are the same."""
+    from alembic.migration import MigrationContext
+    from alembic.operations import Operations
+
+    import dbsim.migrate
+
+    field = dbsim.Field(columns=("body",), unit="words", size=3, bits=1024)
+    options = dbsim.IndexOptions(name="articles", table="articles", fields=(field,), triggers=False, distributed=True)
+    with distributed.engine.begin() as connection:
+        dbsim.migrate.create_index(Operations(MigrationContext.configure(connection)), options.with_plan())
+    index = distributed.index("articles")
+    index.sync()
+    assert list(index.duplicates())
+    assert fetch(distributed.engine, "SELECT count(*) FROM dbsim_articles_pairs")[0][0] > 0
