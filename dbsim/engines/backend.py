@@ -261,6 +261,17 @@ class Backend(Protocol):
     def hamming(self, key: ColumnElement[Any], other: ColumnElement[Any]) -> ColumnElement[int]:
         """How many bits of two keys differ."""
 
+    def reads_secrets(self, connection: Connection) -> bool:
+        """Whether this role may read the secrets of indexes, which signing needs; a reader searches without."""
+
+    def grant(self, connection: Connection, tables: IndexTables, role: str) -> list[str]:
+        """Let a role search an index without its secret; returns statements for rights that it lacks still."""
+
+    def sign_in_sql(
+        self, connection: Connection, tables: IndexTables, columns: Sequence[Sequence[str]]
+    ) -> list[tuple[Any, ...]]:
+        """Signatures of texts, given field by field, made by the database for a role that may not read the secret."""
+
     def can_read(self, connection: Connection, table: str) -> bool:
         """Whether this connection may read a table of dbsim's."""
 

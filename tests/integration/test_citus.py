@@ -142,7 +142,7 @@ def test_what_it_cannot_do_is_explained(database: dbsim.Database) -> None:
             connection.exec_driver_sql(statement)
         found = database._backend.explain(caught.value)
         assert found is not None
-        assert "(no such plan): on Citus an index of a distributed table is made with" in str(found)
+        assert "(no such plan): on a replica, connect to the primary; on Citus, to the coordinator" in str(found)
 
 
 def citus_states() -> tuple[str, ...]:

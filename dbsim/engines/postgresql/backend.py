@@ -44,6 +44,7 @@ from dbsim.engines.postgresql import drivers, install
 from dbsim.engines.postgresql.binary_copy import binary_rows, copied_signatures
 from dbsim.engines.postgresql.citus import PostgreSQLCitus, explain_unsupported
 from dbsim.engines.postgresql.references import references
+from dbsim.engines.postgresql.roles import PostgreSQLRoles, explain_denied
 from dbsim.engines.postgresql.triggers import (
     channel,
     create_triggers,
@@ -82,7 +83,7 @@ READ_ONLY = (
 DEPLOY_LOCK = "hashtext('dbsim deploy')"
 
 
-class PostgreSQL(install.PostgreSQLInstall, PostgreSQLCitus):
+class PostgreSQL(install.PostgreSQLInstall, PostgreSQLRoles, PostgreSQLCitus):
     """See `Backend` for what each step means."""
 
     name = "postgresql"
@@ -400,7 +401,7 @@ class PostgreSQL(install.PostgreSQLInstall, PostgreSQLCitus):
         if state == "25006":
             return DatabaseUnavailable(READ_ONLY)
         if state == "42501":
-            return DatabaseUnavailable(f"the database role lacks a right ({detail}): grant it and try again")
+            return explain_denied(detail)
         if state in ("53100", "53200", "53300"):
             return DatabaseUnavailable(f"the server is out of resources ({detail}): nothing was lost, try again later")
         if state in ("28P01", "28000", "3D000") or (state == drivers.CONNECTION_FAILED and "FATAL:" in detail):

@@ -67,11 +67,11 @@ def installed(connection: Connection) -> bool:
 
 
 def explain_unsupported(state: str, detail: str) -> DbsimError | None:
-    """Citus names what it cannot do on distributed tables by these two classes."""
+    """Citus says by these two classes what it cannot do with distributed tables, a standby some of it by the first."""
     if state not in UNSUPPORTED:
         return None
     reason = "the database cannot do this" if state == "0A000" else "the database gave up on a statement"
     return StatementRejected(
-        f"{reason} ({detail}): on Citus an index of a distributed table is made with `dbsim create --citus`, on the "
-        f"coordinator; see docs/scale.md for what works there"
+        f"{reason} ({detail}): on a replica, connect to the primary; on Citus, to the coordinator, and see "
+        f"docs/scale.md for what works with distributed tables"
     )

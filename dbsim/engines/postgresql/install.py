@@ -17,7 +17,9 @@ from dbsim.engines.postgresql.views import (
     FORMER,
     FUNCTIONS,
     MARKED,
+    OBJECTS,
     VIEWS,
+    WORDS,
     PostgreSQLSurface,
     drop_functions,
     drop_shared,
@@ -28,6 +30,7 @@ from dbsim.engines.postgresql.views import (
     source_text,
     why_not_in_sql,
 )
+from dbsim.engines.postgresql.words import why_no_words_in_sql, word_statements
 from dbsim.engines.views import BUCKETS, PAIRS, STATUS, Surface, outdated, union
 from dbsim.errors import DatabaseUnavailable, InvalidOption, StatementRejected
 from dbsim.hashing.signer import Signatures
@@ -104,9 +107,8 @@ class PostgreSQLInstall:
         return list(rows.scalars())
 
     def grant_again(self, connection: Connection, tables: IndexTables, roles: Sequence[str]) -> None:
-        surface = self.surface(connection, tables)
-        if why_not_in_sql(tables, encoding(connection)) is None:
-            run(connection, [f"SELECT {surface.function('grant')}({literal(role)}::regrole)" for role in roles])
+        function = self.surface(connection, tables).function("grant")
+        run(connection, [f"SELECT {function}({literal(role)}::regrole)" for role in roles])
 
     def missing_surface(self, connection: Connection, tables: IndexTables) -> list[str]:
         return missing_objects(connection, self.surface(connection, tables))
@@ -166,12 +168,17 @@ def create_objects(connection: Connection, surface: PostgreSQLSurface) -> None:
     if signs:
         constants.fill(connection, surface.tables.record)
     statements = [*shared_statements(surface.home), *surface.view_statements()]
-    statements += surface.function_statements() if signs else []
+    statements += word_statements(surface) if finds_words(connection, surface.tables) else []
+    statements += surface.function_statements(signs)
     own = [*shared_functions(), *(surface.surface.name(name) for name in FUNCTIONS)]
     statements.append(revoke_owned(own, surface.home))
     statements += [_closed(view) for view in (*fresh, surface.names["signatures_view"])]
-    run(connection, pinned([*statements, *([surface.regrant_statement()] if signs else [])]))
+    run(connection, pinned([*statements, surface.regrant_statement()]))
     _require_own(connection)
+
+
+def finds_words(connection: Connection, tables: IndexTables) -> bool:
+    return why_no_words_in_sql(tables, encoding(connection)) is None
 
 
 def _closed(view: str) -> str:
@@ -233,9 +240,9 @@ def missing_objects(connection: Connection, surface: PostgreSQLSurface) -> list[
         ).scalars()
     )
     gone = [name for name in wanted_views if name not in there] + _nameless(connection, surface.tables)
-    if why_not_in_sql(surface.tables, encoding(connection)) is not None:
-        return gone
-    wanted = [*(surface.surface.name(name) for name in FUNCTIONS), *shared_functions()]
+    signs = why_not_in_sql(surface.tables, encoding(connection)) is None
+    parts = [MARKED, *(OBJECTS if signs else ()), *(WORDS if finds_words(connection, surface.tables) else ())]
+    wanted = [*(surface.surface.name(name) for name in parts), *shared_functions()]
     present = set(
         ask(
             connection,
@@ -246,7 +253,7 @@ def missing_objects(connection: Connection, surface: PostgreSQLSurface) -> list[
         ).scalars()
     )
     gone += [name for name in wanted if name not in present]
-    if not gone and not constants.filled(connection, surface.tables.record.name):
+    if signs and not gone and not constants.filled(connection, surface.tables.record.name):
         gone.append("dbsim_constant")
     return gone
 

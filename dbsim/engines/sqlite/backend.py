@@ -47,6 +47,10 @@ from dbsim.tables.source import Key, Reference, Source, Unindexable
 
 POLL_SECONDS = 0.2
 _PREPARED = "dbsim_prepared"
+NO_ROLES = (
+    "SQLite has no roles: whoever may read the file may read all of it, the secrets of indexes included; "
+    "the permissions of the file decide"
+)
 
 
 class SQLite(SQLiteSurface):
@@ -414,6 +418,17 @@ class SQLite(SQLiteSurface):
 
     def hamming(self, key: ColumnElement[Any], other: ColumnElement[Any]) -> ColumnElement[int]:
         return func.dbsim_hamming(key, other, type_=Integer)
+
+    def reads_secrets(self, connection: Connection) -> bool:
+        return True
+
+    def grant(self, connection: Connection, tables: IndexTables, role: str) -> list[str]:
+        raise InvalidOption(NO_ROLES)
+
+    def sign_in_sql(
+        self, connection: Connection, tables: IndexTables, columns: Sequence[Sequence[str]]
+    ) -> list[tuple[Any, ...]]:
+        raise InvalidOption("SQLite cannot sign texts")
 
     def can_read(self, connection: Connection, table: str) -> bool:
         return True
