@@ -114,6 +114,7 @@ class IndexOptions:
     keys: int = 0
     triggers: bool = True
     inline: bool = False  # PostgreSQL: the trigger signs, in the transaction that writes
+    changed: str = ""  # without triggers: a column that grows with every change of a row, so that sync looks at few
     distributed: bool = False  # Citus: the table lies on several nodes, and dbsim's tables beside it
     planned: Planned | None = detail(default=None, compare=False)  # what the plan was chosen by; stores nothing else
 
@@ -135,6 +136,8 @@ class IndexOptions:
             raise InvalidOption("give both rows and keys, or neither to have them follow from threshold and recall")
         if self.inline and not self.triggers:
             raise InvalidOption("an inline index is kept by its triggers: leave out inline or allow triggers")
+        if self.changed and self.triggers:
+            raise InvalidOption("triggers tell of every change, a changed column of some: say triggers=False with it")
         if self.distributed and self.triggers:
             raise InvalidOption("Citus has no triggers on distributed tables: leave out inline, and say triggers=False")
         if self.inline and any(field.false_drops for field in self.fields):
@@ -196,7 +199,7 @@ class IndexOptions:
 
     def to_json(self) -> str:
         data = asdict(self)
-        for name in ("inline", "distributed"):  # who signs, and where, does not change what is stored
+        for name in ("inline", "changed", "distributed"):  # who signs, when and where does not change what is stored
             if not data[name]:
                 del data[name]
         if self.planned is None:
@@ -218,7 +221,18 @@ class IndexOptions:
     def differences(self, asked: IndexOptions, given: Sequence[str]) -> list[str]:
         """What `asked` wants otherwise; only options the user named (`given`) count, the rest was chosen for them."""
         found = []
-        for name in ("table", "schema", "family", "threshold", "recall", "rows", "keys", "triggers", "inline"):
+        for name in (
+            "table",
+            "schema",
+            "family",
+            "threshold",
+            "recall",
+            "rows",
+            "keys",
+            "triggers",
+            "inline",
+            "changed",
+        ):
             mine, theirs = getattr(self, name), getattr(asked, name)
             if name in given and theirs is not None and mine != theirs:
                 found.append(f"{name} is {mine!r}, not {theirs!r}")

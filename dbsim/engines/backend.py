@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
+from datetime import timedelta
 from typing import Any, Protocol
 
 from sqlalchemy import ColumnElement, Connection, Dialect, Engine, FromClause, Table
@@ -156,6 +157,13 @@ class Backend(Protocol):
 
     def spread_catalogue(self, connection: Connection, names: Sequence[str]) -> list[str]:
         """Statements that put what all indexes share on every node; none where there is only one."""
+
+    # ── changes without triggers ──
+    def feed_text(self, value: ColumnElement[Any]) -> ColumnElement[Any]:
+        """A value of the column that grows with every change, as a text to keep."""
+
+    def feed_since(self, kept: str, type_: str, overlap: timedelta) -> ColumnElement[Any]:
+        """That value in a comparison with the column; a moment is put back by the overlap."""
 
     def settle(self, engine: Engine) -> None:
         """Wait until every transaction that is writing now has ended."""

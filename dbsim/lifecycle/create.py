@@ -47,6 +47,8 @@ def create(
     """
     source = read(engine, backend, lambda c: find_source(c, backend, asked.table, asked.schema))
     source.require(asked.columns, backend.not_text, backend.not_key)
+    if asked.changed and asked.changed not in source.columns:
+        raise UnknownName(f"column of table {source.table!r} named", asked.changed, source.columns)
     asked = _placed(engine, backend, replace(asked, table=source.table, schema=source.schema), source, distributed)
     catalogue.check_name(asked.name)
     if bucket:

@@ -43,6 +43,7 @@ from dbsim.engines.pause import pause
 from dbsim.engines.postgresql import drivers, install
 from dbsim.engines.postgresql.binary_copy import binary_rows, copied_signatures
 from dbsim.engines.postgresql.citus import PostgreSQLCitus, explain_unsupported
+from dbsim.engines.postgresql.feed import PostgreSQLFeed
 from dbsim.engines.postgresql.references import references
 from dbsim.engines.postgresql.roles import PostgreSQLRoles, explain_denied
 from dbsim.engines.postgresql.triggers import (
@@ -83,7 +84,7 @@ READ_ONLY = (
 DEPLOY_LOCK = "hashtext('dbsim deploy')"
 
 
-class PostgreSQL(install.PostgreSQLInstall, PostgreSQLRoles, PostgreSQLCitus):
+class PostgreSQL(install.PostgreSQLInstall, PostgreSQLRoles, PostgreSQLCitus, PostgreSQLFeed):
     """See `Backend` for what each step means."""
 
     name = "postgresql"

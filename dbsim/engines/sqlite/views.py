@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from datetime import datetime, timedelta
 from itertools import chain
 from typing import Any
 
 import numpy as np
-from sqlalchemy import BigInteger, Column, Connection, Engine, MetaData, Table
+from sqlalchemy import BigInteger, Column, ColumnElement, Connection, Engine, MetaData, Table, func, literal_column
 
 from dbsim.engines.sqlite.popcount import common_bits
 from dbsim.engines.views import BUCKETS, PAIRS, STATUS, Surface, outdated, union
@@ -64,6 +66,9 @@ def _shown(tables: IndexTables) -> tuple[str, ...]:
 
 def trigger_names(name: str) -> list[str]:
     return [identifier("dbsim", name, event) for event in ("insert", "update", "delete")]
+
+
+MOMENT = re.compile(r"'(\d{4}-\d\d-\d\d)([ T])(\d\d:\d\d:\d\d)[^']*'")  # as SQLite quotes a text
 
 
 class SQLiteSurface:
@@ -123,6 +128,19 @@ class SQLiteSurface:
 
     def settle(self, engine: Engine) -> None:
         """The write lock lets nobody else write."""
+
+    # ── changes without triggers ──
+    def feed_text(self, value: ColumnElement[Any]) -> ColumnElement[Any]:
+        """With its type, which decides how SQLite compares it."""
+        return func.quote(value)
+
+    def feed_since(self, kept: str, type_: str, overlap: timedelta) -> ColumnElement[Any]:
+        """A moment written as 2026-11-17 23:10:00 (or with a T) is put back; numbers have no unit."""
+        found = MOMENT.fullmatch(kept)
+        if found is None:
+            return literal_column(kept)
+        earlier = datetime.fromisoformat(f"{found[1]} {found[3]}") - overlap
+        return literal_column(literal(f"{earlier:%Y-%m-%d}{found[2]}{earlier:%H:%M:%S}"))
 
     # ── a file lies on one machine ──
     def is_distributed(self, connection: Connection, source: Source, *, required: bool = False) -> bool:
