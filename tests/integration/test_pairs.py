@@ -181,6 +181,28 @@ def test_signatures_leave_postgresql_in_key_order(database: dbsim.Database) -> N
     assert statement.count("ORDER BY") == 1
 
 
+def test_rows_that_lie_in_another_order_than_that_of_their_keys(database: dbsim.Database) -> None:
+    """As on several nodes: representatives are the first rows by key, wherever the signatures lie."""
+    texts = generated(300, length=30)
+    expected = [(group.representative, group.members) for group in fill(database, texts).duplicates()]
+    assert len(expected) > 10
+    database.drop_index("articles")
+    index = database.create_index("articles", table="articles", columns="body", secret=SECRET, threshold=0.5)
+    index.sync()
+    with database.engine.begin() as connection:
+        connection.exec_driver_sql("CREATE TABLE aside AS SELECT * FROM dbsim_articles ORDER BY random()")
+        connection.exec_driver_sql("DELETE FROM dbsim_articles")
+        connection.exec_driver_sql("INSERT INTO dbsim_articles SELECT * FROM aside")
+    if database.engine.dialect.name == "postgresql":  # otherwise an index would give them in order by chance
+        with database.engine.connect() as connection:
+            name = connection.exec_driver_sql("SELECT current_database()").scalar_one()
+            for way in ("indexscan", "bitmapscan", "indexonlyscan"):
+                connection.exec_driver_sql(f"ALTER DATABASE {name} SET enable_{way} = off")
+            connection.commit()
+        database.engine.dispose()
+    assert [(group.representative, group.members) for group in index.duplicates()] == expected
+
+
 def test_composite_and_text_keys(database: dbsim.Database) -> None:
     with database.engine.begin() as connection:
         connection.execute(text('CREATE TABLE t (lang TEXT, "score" INTEGER, body TEXT, PRIMARY KEY (lang, "score"))'))

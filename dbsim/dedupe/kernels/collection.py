@@ -55,8 +55,8 @@ class Collection:
         seen = np.empty(0, np.int64)
         rows: list[NDArray[np.int64]] = [seen]
         firsts: list[NDArray[np.int64]] = [seen]
-        counts: list[list[NDArray[np.int64]]] = [[seen] for _ in fields]
-        rarities: list[list[NDArray[np.int64]]] = [[seen] for _ in fields]
+        counts: list[list[NDArray[np.int32]]] = [[np.empty(0, np.int32)] for _ in fields]
+        rarities: list[list[NDArray[np.int16]]] = [[np.empty(0, np.int16)] for _ in fields]
         for block in blocks:
             rows.append(block.fingerprints)
             new, seen = _new(block.fingerprints, seen)
@@ -65,15 +65,14 @@ class Collection:
             if keep is not None:
                 keep(new)
             for column, part in zip(counts, block.filters, strict=True):
-                column.append(part.counts[new])
-            for column, rarity in zip(
-                rarities, block.rarities or [np.zeros(len(block), np.int64)] * len(fields), strict=True
-            ):
-                column.append(rarity[new])
-        made.fingerprints, made.copies = np.unique(np.concatenate(rows), return_counts=True)
+                column.append(part.counts[new].astype(np.int32))
+            for kept, rarity in zip(rarities, block.rarities, strict=False):  # only records have any
+                kept.append(rarity[new].astype(np.int16))
+        made.fingerprints = seen
+        made.copies = _counted(rows, seen)
         made.order = np.argsort(np.concatenate(firsts), kind="stable")
-        made.counts = [np.concatenate(column)[made.order].astype(np.int32) for column in counts]
-        made.rarities = [np.concatenate(column)[made.order].astype(np.int16) for column in rarities]
+        made.counts = [np.concatenate(column)[made.order] for column in counts]
+        made.rarities = [joined[made.order] for column in rarities if len(joined := np.concatenate(column))]
         return made
 
     def _append(self, block: Signatures, new: NDArray[np.int64]) -> None:
@@ -128,6 +127,14 @@ class Collection:
             rarities.append(np.stack([column[nodes] for column in self.rarities], axis=1))
         each = np.arange(len(a))
         return probability(learned.score(sides[0], sides[1], each, each, (rarities[0], rarities[1])))
+
+
+def _counted(blocks: list[NDArray[np.int64]], contents: NDArray[np.int64]) -> NDArray[np.int64]:
+    """How many rows have each content; a block at a time, and each given up when it is counted."""
+    found = np.zeros(len(contents), np.int64)
+    while blocks:
+        np.add.at(found, np.searchsorted(contents, blocks.pop()), 1)
+    return found
 
 
 def _new(fingerprints: NDArray[np.int64], seen: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
