@@ -7,11 +7,12 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Text, cast, literal_column
 
+from dbsim.engines.backend import Backend
 from dbsim.tables.names import literal
 
 
-class PostgreSQLFeed:
-    """The part of the backend that deals with it; see `Backend` for what each step means."""
+class PostgreSQLFeed(Backend):
+    """See `Feed` for what each step means."""
 
     def feed_text(self, value: ColumnElement[Any]) -> ColumnElement[Any]:
         return cast(value, Text)

@@ -6,12 +6,14 @@ stored of groups are reference tables, copies on every node that anything can be
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from sqlalchemy import Connection
 
+from dbsim.engines.backend import Backend
 from dbsim.engines.execute import ask, run
-from dbsim.engines.postgresql.views import shared_statements
+from dbsim.engines.postgresql.plain import home
+from dbsim.engines.postgresql.surface.views import shared_statements
 from dbsim.errors import DbsimError, InvalidOption, StatementRejected
 from dbsim.resources import filled, sql
 from dbsim.tables.names import dollar_quoted, literal, quote
@@ -24,10 +26,8 @@ NO_CITUS = "there is no Citus in this database: leave out --citus, or CREATE EXT
 UNSUPPORTED = ("0A000", "XX000")  # feature not supported, and what Citus says of plans it cannot make
 
 
-class PostgreSQLCitus:
-    """The part of the backend that deals with it; see `Backend` for what each step means."""
-
-    _home: Callable[[Connection], str]
+class PostgreSQLNodes(Backend):
+    """See `Nodes` for what each step means."""
 
     def is_distributed(self, connection: Connection, source: Source, *, required: bool = False) -> bool:
         if not installed(connection):
@@ -49,7 +49,7 @@ class PostgreSQLCitus:
         return found
 
     def before_spreading(self, connection: Connection) -> None:
-        run(connection, [SEQUENTIAL, *shared_statements(quote(self._home(connection)))])
+        run(connection, [SEQUENTIAL, *shared_statements(quote(home(connection)))])
 
     def spread(self, name: str, like: str | None = None) -> list[str]:
         names = {"table": literal(quote(name)), "like": "NULL" if like is None else literal(like)}
