@@ -140,8 +140,6 @@ class IndexOptions:
             raise InvalidOption("triggers tell of every change, a changed column of some: say triggers=False with it")
         if self.distributed and self.triggers:
             raise InvalidOption("Citus has no triggers on distributed tables: leave out inline, and say triggers=False")
-        if self.inline and any(field.false_drops for field in self.fields):
-            raise InvalidOption("word signatures are not made in SQL: leave out inline or the signature")
 
     def _most_rows(self) -> int:
         """What the family allows; a name that is no family is refused by `with_plan`."""
