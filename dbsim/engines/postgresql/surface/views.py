@@ -252,10 +252,22 @@ class PostgreSQLSurface:
             "assign_counts": " ".join(
                 f"result.{name} := coalesce(bit_count(fields[{n}].bits), 0);" for name, n in counts
             ),
+            "assign_words": self._assign_words(),
             "assign_keys": " ".join(f"result.{name} := keys[{n}];" for name, n in keys),
             "assign_bits": " ".join(f"result.{name} := fields[{n}].bits::bit({size});" for name, n, size in bits),
             "field_values": ", ".join(self._field_value(n - 1) for n in numbers),
         }
+
+    def _assign_words(self) -> str:
+        """The word signatures, whose tokens are words whatever the field compares."""
+        signed = [(n, field) for n, field in enumerate(self.tables.record.options.fields, 1) if field.word_bits]
+        parts = []
+        for (n, field), columns in zip(signed, self.tables.names.words, strict=True):
+            words = f"{self.home}.dbsim_tokens(string_to_array(fields[{n}].folded, ' '), key)"
+            tokens = f"fields[{n}].tokens" if field.unit == "words" else words
+            parts.append(f"marks := {self.home}.dbsim_marks({tokens}, {field.word_bits}, {field.word_marks});")
+            parts += [f"result.{quote(name)} := marks[{place}];" for place, name in enumerate(columns, 1)]
+        return " ".join(parts)
 
     def _analysed(self, field: Field, argument: int) -> str:
         """Every argument has the type that is declared, so that no other function of the name fits better."""
