@@ -108,7 +108,7 @@ def assign_with(
     graph, exact = split(graph, exact, owners)
     copies = np.concatenate([copies - np.bincount(owners, minlength=len(copies)), np.ones(len(owners), np.int64)])
     if len(apart):
-        scores = scores.through(np.concatenate([np.arange(len(fingerprints)), owners]))
+        scores = scores.of(np.concatenate([np.arange(len(fingerprints)), owners]))
     nodes = np.concatenate([fingerprints, apart.nodes])
     made = assign(nodes, copies, graph, exact, options.by, options.threshold, scores, links.among(nodes))
     own = dict(zip(apart.nodes.tolist(), apart.contents.tolist(), strict=True))

@@ -174,12 +174,6 @@ def test_questions_without_words_are_refused(database: dbsim.Database, question:
         index.contains(**question)
 
 
-def test_inline_is_refused(database: dbsim.Database) -> None:
-    articles(database.engine, {1: "alpha"})
-    with pytest.raises(DbsimError, match="word signatures"):
-        database.create_index("articles", table="articles", columns="body", inline=True, **SIGNED)
-
-
 def test_command(
     database: dbsim.Database, url: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
