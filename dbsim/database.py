@@ -94,6 +94,7 @@ class Database:
         triggers: bool = True,
         inline: bool = False,
         changed: str | None = None,
+        tablespace: str | None = None,
         distributed: bool | None = None,
         secret: bytes | None = None,
     ) -> Index:
@@ -107,6 +108,7 @@ class Database:
         the database sign changed rows in the transaction that writes them: found at once, no worker.
         `changed` names a column that grows with every change, such as updated_at: no triggers, and `sync` looks at rows
         changed since; deleted rows, and changes that leave the column alone, are found by sync(reconcile=True) only.
+        `tablespace` (PostgreSQL) is where dbsim's tables of this index lie.
         `distributed` (Citus): left open, the database says whether the table is; its index has no triggers.
         `false_drops`, such as 0.01, adds word signatures, for `contains`: the share of rows looked at in vain.
         """
@@ -126,8 +128,10 @@ class Database:
             triggers=triggers and not changed,
             inline=inline,
             changed=changed or "",
+            tablespace=tablespace or "",
         )
         chosen = {"threshold": threshold, "recall": recall, "family": family, "rows": rows, "keys": keys}
+        chosen |= {"changed": changed, "tablespace": tablespace}
         given = [*ALWAYS_GIVEN, *(option for option, value in chosen.items() if value is not None)]
         hook = self._context.after_create_table
         create(self.engine, self._backend, options, given, secret, hook, bucket or 0, distributed)

@@ -89,7 +89,8 @@ class DecisionTables:
     def index(self) -> CreateIndex:
         """To find the decisions about a row by its second place."""
         columns = [self.decisions.c[name] for name in self.sides[1]]
-        return CreateIndex(Index(identifier(self.decisions.name, "b"), *columns), if_not_exists=True)
+        place: dict[str, Any] = {"postgresql_tablespace": self.tables.record.options.tablespace or None}
+        return CreateIndex(Index(identifier(self.decisions.name, "b"), *columns, **place), if_not_exists=True)
 
     # ── conditions ──
     def keys(self, side: int) -> list[ColumnElement[Any]]:

@@ -162,9 +162,11 @@ class GroupTables:
         return [self.edges, self.contents, self.changes, self.state, self.results]
 
     def indexes(self) -> list[CreateIndex]:
+        place: dict[str, Any] = {"postgresql_tablespace": self.tables.record.options.tablespace or None}
+        edges, contents = self.edges, self.contents
         found = [
-            Index(identifier(self.edges.name, "b"), self.edges.c.pairing, self.edges.c.b),
-            Index(identifier(self.contents.name, "group"), self.contents.c.generation, self.contents.c.group_id),
+            Index(identifier(edges.name, "b"), edges.c.pairing, edges.c.b, **place),
+            Index(identifier(contents.name, "group"), contents.c.generation, contents.c.group_id, **place),
         ]
         return [CreateIndex(index, if_not_exists=True) for index in found]
 
