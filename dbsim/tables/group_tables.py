@@ -41,6 +41,7 @@ from dbsim.tables.index_tables import IndexTables, PlainType, free_name
 from dbsim.tables.key_conditions import among, key_columns
 from dbsim.tables.names import identifier, literal, quote
 from dbsim.tables.source import Key
+from dbsim.tables.types import placed
 
 PUBLISHED = "published"  # the result that dbsim_<index>_groups shows
 
@@ -162,7 +163,7 @@ class GroupTables:
         return [self.edges, self.contents, self.changes, self.state, self.results]
 
     def indexes(self) -> list[CreateIndex]:
-        place: dict[str, Any] = {"postgresql_tablespace": self.tables.record.options.tablespace or None}
+        place = placed(self.tables.record.options.tablespace)
         edges, contents = self.edges, self.contents
         found = [
             Index(identifier(edges.name, "b"), edges.c.pairing, edges.c.b, **place),

@@ -25,7 +25,7 @@ from sqlalchemy.types import UserDefinedType
 
 from dbsim.tables.catalogue import IndexRecord
 from dbsim.tables.names import identifier
-from dbsim.tables.types import filter_bits, moment
+from dbsim.tables.types import filter_bits, moment, placed
 
 MOST_COLUMNS = 32  # of a B-tree on PostgreSQL
 
@@ -124,7 +124,7 @@ class IndexTables:
     def indexes(self) -> list[CreateIndex]:
         """B-trees on the fingerprint and every bucket key; built after the first filling."""
         table, names = self.signatures, self.names
-        place: dict[str, Any] = {"postgresql_tablespace": self.record.options.tablespace or None}
+        place = placed(self.record.options.tablespace)
         keys = (names.fingerprint, *names.keys)
         found = [Index(identifier(table.name, name), table.c[name], **place) for name in keys]
         words = list(self.words.c)[len(self.key_names) :]
