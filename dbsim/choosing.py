@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from dbsim.hashing.choosing.filter_size import choose_size
-from dbsim.hashing.choosing.planning import FEWEST, MANY, choose
+from dbsim.hashing.choosing.planning import FEWEST, FEWEST_TRIED, MANY, choose
 from dbsim.hashing.families.registry import described
 from dbsim.hashing.word_signatures import choose_signature
 from dbsim.options import MOST_WORD_BITS, Field, IndexOptions, Planned
@@ -55,7 +55,8 @@ def planned(
 
     `free`: nobody named settings of the family, so that a trial may choose them where there is no formula.
     """
-    if len(sample[0]) < FEWEST:  # all of it: a larger one is sampled from both ends
+    known = options.hashing.collision(options.threshold) is not None
+    if len(sample[0]) < (FEWEST if known else FEWEST_TRIED):  # all of it: a larger one is sampled from both ends
         return options
     rows = count()
     choice = choose(options.signer(b""), sample, rows, options.threshold, options.recall, free=free)

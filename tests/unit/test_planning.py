@@ -76,6 +76,14 @@ def test_recall_is_measured_where_there_is_no_formula() -> None:
     assert any("of the pairs in a trial were found" in line for line in why(chosen))
 
 
+def test_a_small_table_keeps_the_settings_and_hears_what_they_find() -> None:
+    asked = options(family="fuzzy", threshold=0.8)
+    chosen = planned(asked, [lettered(200)], lambda: 200, free=True)
+    assert chosen.family == asked.family
+    assert any("of the pairs in a trial were found, 95% were asked for" in line for line in why(chosen))
+    assert planned(asked, [lettered(49)], lambda: 49, free=True).planned is None
+
+
 @pytest.mark.parametrize("threshold", [0.5, 0.7, 0.9])
 @pytest.mark.parametrize("texts", [distinct, templated])
 def test_the_recall_is_as_asked_by_brute_force(threshold: float, texts: object) -> None:

@@ -20,6 +20,7 @@ from dbsim.hashing.keys import LIMIT_KEYS, Plan, aimed, keys_needed
 from dbsim.hashing.signer import Signer
 
 FEWEST = 1000  # rows of a table that says something about what it will become
+FEWEST_TRIED = 50  # rows of one that says what a family without a formula finds
 HEADROOM = 2  # the table may grow to so many times its size before the choice is looked at again
 MANY = 50.0  # candidates a search should not rank on average
 KEY_COST = 1.5  # of a key, in candidates
@@ -55,12 +56,14 @@ def choose(
     `free`: the family's settings may be chosen too, where it has no formula.
     """
     family, plan = signer.family, signer.plan
-    if rows < FEWEST or family.nearest:
+    known = family.collision(threshold) is not None
+    if family.nearest or rows < (FEWEST if known else FEWEST_TRIED):
         return Choice(plan, 0, 0.0)
     texts = _bounded(texts)
     try:
-        if family.collision(threshold) is None:
-            return _measured(signer, texts, rows, threshold, recall, family.settings() if free else [family])
+        if not known:
+            families = family.settings() if free and rows >= FEWEST else [family]
+            return _measured(signer, texts, rows, threshold, recall, families)
         return _computed(signer, texts, rows, threshold, recall)
     except ValueError:  # a family that learns says what the sample lacks; the first sync will say it again
         return Choice(plan, 0, 0.0)
