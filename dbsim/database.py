@@ -108,7 +108,7 @@ class Database:
         the database sign changed rows in the transaction that writes them: found at once, no worker.
         `changed` names a column that grows with every change, such as updated_at: no triggers, and `sync` looks at rows
         changed since; deleted rows, and changes that leave the column alone, are found by sync(reconcile=True) only.
-        `tablespace` (PostgreSQL) is where dbsim's tables lie. `distributed` (Citus) follows from the table if left open.
+        `tablespace` (PostgreSQL) is where dbsim's tables lie. `distributed` (Citus) follows from the table by default.
         `false_drops`, such as 0.01, adds word signatures, for `contains`: the share of rows looked at in vain.
         """
         self._require_schema()
