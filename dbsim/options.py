@@ -134,8 +134,6 @@ class IndexOptions:
             raise InvalidOption("give both rows and keys, or neither to have them follow from threshold and recall")
         if self.inline and not self.triggers:
             raise InvalidOption("an inline index is kept by its triggers: leave out inline or allow triggers")
-        if self.inline and any(field.false_drops for field in self.fields):
-            raise InvalidOption("word signatures are not made in SQL: leave out inline or the signature")
 
     def _most_rows(self) -> int:
         """What the family allows; a name that is no family is refused by `with_plan`."""

@@ -95,6 +95,7 @@ EXAMPLES = {
             print(connection.execute(select(found.c.id, found.c.score)).all())
     """,
     "Index.explain": "print(idx.explain(1, 2).exact)",
+    "Index.units": "print(idx.units())",
     "Index.texts": "print(idx.texts([1, 2]))",
     "Index.rows": "print(idx.rows([1, 2]))",
     "Index.pairs": """
@@ -147,4 +148,5 @@ WITHOUT = {
     "Index.context": "for dbsim's own stages",
     "Index.refit": "families that learn from the table only",
     "Index.inline": "PostgreSQL only",
+    "Index.grant": "PostgreSQL only",
 }
