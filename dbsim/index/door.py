@@ -10,7 +10,7 @@ from dbsim.errors import InvalidOption
 from dbsim.index.base import IndexBase
 from dbsim.search.door import MATCHES, Admission, Door, Match
 
-# for what is done without a person's look: precision was at least .98 on public sets and a generated register of families
+# for what is done without a look: precision was at least .98 on public sets and on a generated register of families
 CERTAIN = 0.9
 
 
