@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Subquery
 
@@ -22,7 +23,7 @@ from dbsim.dedupe.run import Deduplication
 from dbsim.dedupe.store_pairs import Workplace
 from dbsim.engines.callers import Caller, connection_of
 from dbsim.engines.transactions import outlasting, persistently
-from dbsim.errors import InvalidOption
+from dbsim.errors import IndexChanged, InvalidOption
 from dbsim.hashing.signer import Signer
 from dbsim.index.changing import Changing
 from dbsim.index.door import AtTheDoor
@@ -47,6 +48,9 @@ from dbsim.tables import catalogue
 from dbsim.tables.group_tables import PUBLISHED
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.source import Key
+
+Result = TypeVar("Result")
+CHANGES = 5  # of options in the middle of one run
 
 
 class Index(Measuring, Changing, AtTheDoor):
@@ -105,7 +109,7 @@ class Index(Measuring, Changing, AtTheDoor):
         waiting = self._deduplication(progress).look()
         report = self._worker(progress, workers).run(compare=reconcile)
         if not report.idle or waiting:
-            self._deduplication(progress).keep_up()
+            self._deduplicated(progress, Deduplication.keep_up)
         return report
 
     def follow(
@@ -320,9 +324,12 @@ class Index(Measuring, Changing, AtTheDoor):
         through the first of them; it is chosen when the full list would have more than a million pairs, with a warning.
         """
         asked = self._pair_options(threshold, verify, limits)
-        deduplication = self._deduplication(progress)
-        state = deduplication.pairs(asked)
-        return listed(deduplication.place, state, asked.threshold, copies, self._below(asked.threshold))
+
+        def work(deduplication: Deduplication) -> Pairs:
+            state = deduplication.pairs(asked)
+            return listed(deduplication.place, state, asked.threshold, copies, self._below(asked.threshold))
+
+        return self._deduplicated(progress, work)
 
     def duplicates(
         self,
@@ -345,11 +352,13 @@ class Index(Measuring, Changing, AtTheDoor):
         verify = True if by == "complete" else verify
         pairs = self._pair_options(threshold, verify, limits)
         groups = GroupOptions(by=by, threshold=pairs.threshold)
-        deduplication = self._deduplication(progress)
-        name = deduplication.name_for(groups, pairs, save, publish)
-        return grouped(
-            deduplication, groups, pairs, name, save is not None or name == PUBLISHED, self._below(pairs.threshold)
-        )
+
+        def work(deduplication: Deduplication) -> Duplicates:
+            name = deduplication.name_for(groups, pairs, save, publish)
+            saved = save is not None or name == PUBLISHED
+            return grouped(deduplication, groups, pairs, name, saved, self._below(pairs.threshold))
+
+        return self._deduplicated(progress, work)
 
     def results(self) -> list[dict[str, Any]]:
         """The stored groups: name, how they were made, whether they are kept."""
@@ -444,6 +453,13 @@ class Index(Measuring, Changing, AtTheDoor):
         name = described(groups, pairs)
         deduplication.groups(groups, pairs, name, saved=False)
         return deduplication.place, name
+
+    def _deduplicated(self, progress: Progress, work: Callable[[Deduplication], Result]) -> Result:
+        """Begun again when somebody else changes the options meanwhile."""
+        for _ in range(CHANGES):
+            with suppress(IndexChanged):
+                return work(self._deduplication(progress))
+        return work(self._deduplication(progress))
 
     def _deduplication(self, progress: Progress) -> Deduplication:
         return Deduplication(Workplace(self._current.look().context, progress))

@@ -11,8 +11,9 @@ from sqlalchemy import ColumnElement, Connection, func, literal_column, select
 
 from dbsim.context import Stage
 from dbsim.engines.source_rows import source_rows, texts
+from dbsim.sync.pace import Pace
 from dbsim.sync.presign import Rehearsal
-from dbsim.sync.refresh import refresh
+from dbsim.sync.refresh import refresh, rehearse
 from dbsim.tables import catalogue
 from dbsim.tables.key_conditions import after, among, chunks, key_columns, up_to
 from dbsim.tables.names import quote
@@ -102,15 +103,25 @@ class Comparison(Stage):
     def _take(self, found: Differences, part: Differences, repair: bool) -> None:
         """Add up; a repair reads the rows again under their locks, so the comparison itself needs none."""
         if repair and part:
-            part.repaired = self.write(lambda c: self._repair(c, part.keys))
+            part.repaired = sum(self._repaired(part.keys))
         found.extend(part)
 
-    def _repair(self, connection: Connection, keys: list[Key]) -> int:
+    def _repaired(self, keys: Sequence[Key]) -> Iterator[int]:
+        """How many, a transaction at a time; on SQLite signed before the write lock is taken."""
+        pace = Pace(self.backend.queue_batch, self.backend.writers_wait)
+        while keys:
+            some, keys = keys[: pace.size], keys[pace.size :]
+            signer = Rehearsal(self.signer)
+            if self.backend.writers_wait:
+                signer = self.read(lambda c: rehearse(c, self.backend, self.tables, self.signer, some))  # noqa: B023
+            yield pace.write(self.write, partial(self._repair, signer=signer, keys=some))
+
+    def _repair(self, connection: Connection, signer: Rehearsal, keys: Sequence[Key]) -> int:
         self.backend.share(connection, self.tables.record.name)
         mine, found = self.tables.record, catalogue.generations(connection, self.tables.record.name)
         if (mine.generation, mine.secret) not in {(record.generation, record.secret) for record in found}:
             return 0  # dropped since the rows were compared
-        return refresh(connection, self.backend, self.tables, Rehearsal(self.signer), keys)
+        return refresh(connection, self.backend, self.tables, signer, keys)
 
     def _draw(self, connection: Connection, size: int) -> list[Key]:
         drawn: list[Key] = []

@@ -15,6 +15,7 @@ from dbsim.sync.build import KEEP, Build
 from dbsim.sync.compare import Comparison
 from dbsim.sync.drain import Drain
 from dbsim.sync.generations import Generations
+from dbsim.sync.pace import Pace
 from dbsim.sync.presign import Rehearsal
 from dbsim.sync.repair import Repair
 from dbsim.tables import catalogue
@@ -43,6 +44,10 @@ class Worker(Generations):
     progress: Progress = quiet
     keep: float = KEEP
     workers: int | None = None  # processes of a first filling; None: as many as pay
+    _pace: Pace = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._pace = Pace(self.backend.queue_batch, self.backend.writers_wait)
 
     @property
     def _repair(self) -> Repair:
@@ -50,7 +55,7 @@ class Worker(Generations):
 
     @property
     def _drain(self) -> Drain:
-        return Drain(self, self.progress)
+        return Drain(self, self.progress, self._pace)
 
     @property
     def _build(self) -> Build:

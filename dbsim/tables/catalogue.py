@@ -25,7 +25,7 @@ from sqlalchemy import (
     update,
 )
 
-from dbsim.errors import InvalidOption, UnknownName
+from dbsim.errors import IndexChanged, InvalidOption, UnknownName
 from dbsim.options import IndexOptions
 from dbsim.tables.types import row_number
 
@@ -147,6 +147,12 @@ def load(connection: Connection, name: str) -> IndexRecord:
 def unknown(connection: Connection, name: str) -> UnknownName:
     """The error that names what there is instead."""
     return UnknownName("index", name, names(connection))
+
+
+def require_unchanged(connection: Connection, record: IndexRecord) -> None:
+    """Before something is made for an index that was looked up a while ago: it may be gone, or another one."""
+    if load(connection, record.name).stamp != record.stamp:
+        raise IndexChanged(record.name)
 
 
 def generations(connection: Connection, name: str, *, lock: bool = False, share: bool = False) -> list[IndexRecord]:

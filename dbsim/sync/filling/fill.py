@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 from sqlalchemy import ColumnElement, Connection, FromClause, func, select, text
@@ -17,6 +17,7 @@ from dbsim.progress import Progress
 from dbsim.sync import models
 from dbsim.sync.filling.crowd import Crowd, processes
 from dbsim.sync.filling.parts import Parts
+from dbsim.sync.pace import Pace
 from dbsim.sync.presign import Rehearsal
 from dbsim.sync.refresh import last_stored, store
 from dbsim.tables import catalogue
@@ -32,6 +33,10 @@ class Filling(Stage):
     meanwhile: Callable[[], object]  # after each transaction: keeps the generation that is searched in step
 
     workers: int | None = None  # processes; None: the machine's, if the table is large enough for that to pay
+    pace: Pace = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.pace = Pace(self.backend.fill_batch, self.backend.writers_wait)
 
     def run(self) -> int:
         """Rows in primary key order; the last row stored is the place to go on from, or that of each part."""
@@ -41,12 +46,14 @@ class Filling(Stage):
         several = processes(self.context, self.workers, total - stored)
         shown = partial(self._show, stored, total)
         filled = Crowd(self, several, shown, self.meanwhile).run() if several > 1 else 0
+        size = self.pace.size
         while step := self._batch():
             filled += step
             shown(filled)
             self.meanwhile()
-            if step < self.backend.fill_batch and not self.read(self._parts_left):
+            if step < size and not self.read(self._parts_left):
                 break  # what the application adds behind the last row is read at the end: it may add for ever
+            size = self.pace.size
         self._build_indexes()
         return filled
 
@@ -63,24 +70,30 @@ class Filling(Stage):
         columns = key_columns(self.tables.source, self.tables)
         last = last_stored(connection, self.tables)
         conditions = [] if last is None else [after(columns, last)]
-        conditions += [] if upto is None else [up_to(columns, upto)]
-        return self._store(connection, signer, conditions)[0]
+        if upto is None:
+            return self._store(connection, signer, conditions)[0]
+        return self._store(connection, signer, [*conditions, up_to(columns, upto)], bounded=False)[0]
 
     def fill_part(self, connection: Connection, number: int, signer: Rehearsal) -> int:
         """The next rows of a part, whose row in the table of parts is locked; 0 when it has no more."""
         part = self.parts.take(connection, number)
         rest = part.rest(key_columns(self.tables.source, self.tables))
         stored, last = self._store(connection, signer, rest)
-        self.parts.reach(connection, part, last or part.reached, done=stored < self.backend.fill_batch)
+        self.parts.reach(connection, part, last or part.reached, done=stored < self.pace.size)
         return stored
 
     def _store(
-        self, connection: Connection, signer: Rehearsal, conditions: Sequence[ColumnElement[bool]]
+        self,
+        connection: Connection,
+        signer: Rehearsal,
+        conditions: Sequence[ColumnElement[bool]],
+        *,
+        bounded: bool = True,
     ) -> tuple[int, Key | None]:
         """(rows stored, the last of them)"""
         models.require(connection, self.tables, self.signer)
         done, last = 0, None
-        for batch in self.next_rows(connection, conditions):
+        for batch in self.next_rows(connection, conditions, self.pace.size if bounded else None):
             store(connection, self.backend, self.tables, batch, signer.sign(batch))
             done, last = done + len(batch), batch.keys[-1]
         return done, last
@@ -99,19 +112,21 @@ class Filling(Stage):
         rehearsal = Rehearsal(self.signer)
         if self.backend.writers_wait:
             rehearsal = self.read(self._rehearse)
-        return self.write(lambda c: self.step(c, rehearsal))
+        return self.pace.write(self.write, lambda c: self.step(c, rehearsal))
 
     def _rehearse(self, connection: Connection) -> Rehearsal:
         last = last_stored(connection, self.tables)
         start = [] if last is None else [after(key_columns(self.tables.source, self.tables), last)]
-        return Rehearsal(self.signer, self.next_rows(connection, start))
+        return Rehearsal(self.signer, self.next_rows(connection, start, self.pace.size))
 
-    def next_rows(self, connection: Connection, conditions: Sequence[ColumnElement[bool]]) -> Iterator[Texts]:
+    def next_rows(
+        self, connection: Connection, conditions: Sequence[ColumnElement[bool]], limit: int | None
+    ) -> Iterator[Texts]:
         columns = key_columns(self.tables.source, self.tables)
         # rows whose key is NULL, which SQLite allows, cannot be referred to
         there = [column.is_not(None) for column in columns]
         rows = source_rows(self.backend, self.tables).where(*there, *conditions).order_by(*columns)
-        return texts(connection, self.backend, self.tables, rows.limit(self.backend.fill_batch))
+        return texts(connection, self.backend, self.tables, rows.limit(limit))
 
     def unfinished(self, connection: Connection, *, lock: bool = False, share: bool = False) -> bool:
         """Neither finished by another worker nor given up by another change of options."""
@@ -143,9 +158,9 @@ class Filling(Stage):
         """
         if not self.unfinished(connection, lock=True):
             return True
-        if self.step(connection, Rehearsal(self.signer)) >= self.backend.fill_batch or self._parts_left(connection):
+        if self.step(connection, Rehearsal(self.signer)) >= self.pace.size or self._parts_left(connection):
             return False
-        for size in {field.bits for field in self.tables.record.options.fields}:
+        for size in {one.bits for one in self.tables.record.options.fields}:
             _add_cardinalities(connection, size)
         if self.parts_exist(connection):
             connection.execute(DropTable(self.parts.table))

@@ -1,0 +1,49 @@
+"""How many rows one transaction takes: where the application's writes wait for it, as many as fit into a short time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from sqlalchemy import Connection
+
+Result = TypeVar("Result")
+Write = Callable[[Callable[[Connection], Result]], Result]
+AIM = 0.04  # seconds the write lock is held: an application that came just after it was taken hardly notices
+LEAST = 20  # rows: below that a commit costs more than what is committed
+
+
+@dataclass
+class Pace:
+    """`size` rows at once, between LEAST and `most`; unless writers wait for each other it is always `most`."""
+
+    most: int
+    writers_wait: bool
+    size: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.size = self.most
+
+    def write(self, write: Write[Result], work: Callable[[Connection], Result]) -> Result:
+        """`work` in a transaction; how long it held the lock, its commit included, decides about the next one."""
+        began = time.monotonic()
+
+        def timed(connection: Connection) -> Result:
+            nonlocal began
+            began = time.monotonic()  # the lock is held from now on
+            return work(connection)
+
+        result = write(timed)
+        self.learn(time.monotonic() - began)
+        return result
+
+    def learn(self, seconds: float) -> None:
+        """Slower at once, faster step by step: a page cache that is cold now is warm soon."""
+        if not self.writers_wait:
+            return
+        if seconds > AIM:
+            self.size = max(int(self.size * AIM / seconds), min(LEAST, self.most))
+        elif seconds < AIM / 2:
+            self.size = min(2 * self.size, self.most)
