@@ -10,8 +10,8 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, func, literal_column, select
 
 from dbsim.context import Stage
+from dbsim.engines.pace import Pace
 from dbsim.engines.source_rows import source_rows, texts
-from dbsim.sync.pace import Pace
 from dbsim.sync.presign import Rehearsal
 from dbsim.sync.refresh import refresh, rehearse
 from dbsim.tables import catalogue

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, func, select
 
+from dbsim.engines.pace import Pace
 from dbsim.progress import Progress
 from dbsim.sync import models
 from dbsim.sync.generations import Generations
-from dbsim.sync.pace import Pace
 from dbsim.sync.presign import Rehearsal
 from dbsim.sync.refresh import refresh, rehearse
 from dbsim.tables import catalogue

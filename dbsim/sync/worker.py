@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
+from dbsim.engines.pace import Pace
 from dbsim.errors import DbsimError
 from dbsim.lifecycle.create import outdated
 from dbsim.progress import Progress, quiet
@@ -15,7 +16,6 @@ from dbsim.sync.build import KEEP, Build
 from dbsim.sync.compare import Comparison
 from dbsim.sync.drain import Drain
 from dbsim.sync.generations import Generations
-from dbsim.sync.pace import Pace
 from dbsim.sync.presign import Rehearsal
 from dbsim.sync.repair import Repair
 from dbsim.tables import catalogue
@@ -44,6 +44,7 @@ class Worker(Generations):
     progress: Progress = quiet
     keep: float = KEEP
     workers: int | None = None  # processes of a first filling; None: as many as pay
+    gentle: bool = False  # a first filling in short transactions only
     _pace: Pace = field(init=False)
 
     def __post_init__(self) -> None:
@@ -59,7 +60,7 @@ class Worker(Generations):
 
     @property
     def _build(self) -> Build:
-        return Build(self, self.progress, self.batch, self.keep, self.workers)
+        return Build(self, self.progress, self.batch, self.keep, self.workers, self.gentle)
 
     def run(self, *, compare: bool = False) -> SyncReport:
         """Restore triggers, fill, work off the queue; with `compare` also look at every row of the table.

@@ -238,6 +238,12 @@ def set_ready(connection: Connection, record: IndexRecord) -> None:
         )
 
 
+def set_unfinished(connection: Connection, record: IndexRecord) -> None:
+    """Of a generation beside the one that is searched: who wants it again has it filled again."""
+    mine = (generation_table.c.index_name == record.name, generation_table.c.generation == record.generation)
+    connection.execute(update(generation_table).where(*mine).values(state=FILLING))
+
+
 def switch(connection: Connection, old: IndexRecord, new: IndexRecord, when: int) -> None:
     """Searches read one row to see which generation counts, so that all of them change at once."""
     remembered = {"options": old.options.to_json(), "family": old.options.family, "state": old.state}

@@ -167,6 +167,13 @@ def test_questions_without_words_are_refused(database: dbsim.Database, question:
         index.contains(**question)
 
 
+def test_words_that_are_no_texts_are_refused(database: dbsim.Database) -> None:
+    index = made(database, {1: "alpha"})
+    for words in ([["alpha", "beta"]], [1], [None], [b"alpha"]):
+        with pytest.raises(DbsimError, match="words are texts"):
+            index.contains(*words)
+
+
 def test_inline_is_refused(database: dbsim.Database) -> None:
     articles(database.engine, {1: "alpha"})
     with pytest.raises(DbsimError, match="word signatures"):

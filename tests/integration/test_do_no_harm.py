@@ -79,7 +79,7 @@ def held_up(database: dbsim.Database, work: Callable[[], object], *statements: s
         yield
         assert thread.is_alive(), failures
         reader.rollback()
-    thread.join(60)
+    thread.join(300)
     assert not thread.is_alive()
     assert not failures
 
@@ -477,7 +477,7 @@ def test_rows_that_arrive_by_subscription_are_queued(pair: list[str]) -> None:
         execute(source.engine, "UPDATE articles SET body = 'changed' WHERE id = 1", "DELETE FROM articles WHERE id = 2")
         last = f"INSERT INTO articles VALUES (100, '{sentence(100)}')"
         execute(source.engine, last)
-        for _ in range(600):
+        for _ in range(6000):
             if fetch(database.engine, "SELECT 1 FROM articles WHERE id = 100"):
                 break
             time.sleep(0.05)

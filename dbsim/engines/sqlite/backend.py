@@ -370,7 +370,11 @@ class SQLite(SQLiteSurface):
         return signature_pages(engine, self, tables)
 
     def finish_filling(self, connection: Connection, tables: IndexTables) -> None:
+        # a thousand rows of each B-tree tell the planner what a million do, in a twentieth of the time
+        before = connection.exec_driver_sql("PRAGMA analysis_limit").scalar()
+        connection.exec_driver_sql("PRAGMA analysis_limit = 1000")
         connection.exec_driver_sql(f"ANALYZE {quote(tables.signatures.name)}")
+        connection.exec_driver_sql(f"PRAGMA analysis_limit = {before or 0}")
 
     def stored_bits(self, bits: bytes) -> Any:
         return bits

@@ -10,6 +10,7 @@ from sqlalchemy import ColumnElement, Connection, FromClause, func, select, text
 from sqlalchemy.schema import DropTable
 
 from dbsim.context import Stage
+from dbsim.engines.pace import Pace
 from dbsim.engines.source_rows import source_rows, texts
 from dbsim.hashing.bloom import cardinality
 from dbsim.lifecycle.create import show
@@ -17,7 +18,6 @@ from dbsim.progress import Progress
 from dbsim.sync import models
 from dbsim.sync.filling.crowd import Crowd, processes
 from dbsim.sync.filling.parts import Parts
-from dbsim.sync.pace import Pace
 from dbsim.sync.presign import Rehearsal
 from dbsim.sync.refresh import last_stored, store
 from dbsim.tables import catalogue
@@ -33,6 +33,7 @@ class Filling(Stage):
     meanwhile: Callable[[], object]  # after each transaction: keeps the generation that is searched in step
 
     workers: int | None = None  # processes; None: the machine's, if the table is large enough for that to pay
+    gentle: bool = False  # B-trees are there before the rows, so that no transaction is long
     pace: Pace = field(init=False)
 
     def __post_init__(self) -> None:
@@ -45,6 +46,8 @@ class Filling(Stage):
         stored, total = self._count(self.tables.signatures), self._count(self.tables.source)
         several = processes(self.context, self.workers, total - stored)
         shown = partial(self._show, stored, total)
+        if self.gentle:
+            self._build_indexes()
         filled = Crowd(self, several, shown, self.meanwhile).run() if several > 1 else 0
         size = self.pace.size
         while step := self._batch():
@@ -55,6 +58,8 @@ class Filling(Stage):
                 break  # what the application adds behind the last row is read at the end: it may add for ever
             size = self.pace.size
         self._build_indexes()
+        while not self.write(self._open):
+            self.meanwhile()
         return filled
 
     def _show(self, stored: int, total: int, filled: int) -> None:
@@ -137,13 +142,11 @@ class Filling(Stage):
         return record is not None and record.generation == self.tables.record.generation and not record.ready
 
     def _build_indexes(self) -> None:
-        """After the rows, which is faster than with each row; one a transaction, so that a kill loses only one."""
+        """As a rule after the rows: six times as fast as with each row; one a transaction, so a kill loses only one."""
         indexes = self.tables.indexes()
         for number in range(len(indexes)):
             self.progress("building indexes", number, len(indexes))
             self.write(partial(self.build_index, number=number))
-            self.meanwhile()
-        while not self.write(self._open):
             self.meanwhile()
         self.progress("building indexes", len(indexes), len(indexes))
 
