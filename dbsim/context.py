@@ -14,6 +14,7 @@ from dbsim.engines.backend import Backend
 from dbsim.engines.execute import TableHook
 from dbsim.hashing.signer import Signer
 from dbsim.options import IndexOptions
+from dbsim.tables import catalogue
 from dbsim.tables.catalogue import IndexRecord
 from dbsim.tables.index_tables import IndexTables
 
@@ -27,6 +28,7 @@ class DatabaseContext:
     engine: Engine
     backend: Backend
     after_create_table: TableHook | None = None  # what a distributed database wants done with each new table
+    reader: bool = False  # the role may search what it was granted, but not read the secrets of indexes
 
     def read(self, work: Callable[[Connection], Result], patience: float | None = None) -> Result:
         """`work` in a transaction that no write of the application waits for; again when the database asks for it."""
@@ -35,6 +37,10 @@ class DatabaseContext:
     def write(self, work: Callable[[Connection], Result], patience: float | None = None) -> Result:
         """All of `work` in one transaction, or nothing; again when the database asks for it."""
         return transactions.write(self.engine, self.backend, work, patience)
+
+    def load(self, connection: Connection, name: str) -> IndexRecord:
+        """The generation of an index that is searched, as far as this role may know it."""
+        return catalogue.load(connection, name, secret=not self.reader)
 
     def searching(self, connection: Connection | None = None) -> AbstractContextManager[Connection]:
         """The caller's connection, or one of dbsim's own; able to compute scores."""
@@ -46,7 +52,8 @@ class DatabaseContext:
             engine=self.engine,
             backend=self.backend,
             after_create_table=self.after_create_table,
-            tables=IndexTables(record),
+            reader=self.reader,
+            tables=IndexTables(record, shown=self.reader),
             signer=signer or record.options.signer(record.secret),
         )
 

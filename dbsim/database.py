@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -174,7 +175,7 @@ class Database:
     def index(self, name: str) -> Index:
         """An existing index."""
         self._require_schema()
-        record = self._context.read(lambda c: catalogue.load(c, name))
+        record = self._context.read(lambda c: self._context.load(c, name))
         return Index(self._context, record)
 
     def indexes(self) -> list[Index]:
@@ -238,8 +239,14 @@ class Database:
 
     def _require_schema(self) -> None:
         if not self._checked:
-            self._context.read(lambda c: own_schema.require(c, self.url), patience=FIRST_CONTACT)
+            reader = self._context.read(self._found, patience=FIRST_CONTACT)
+            self._context = replace(self._context, reader=reader)
             self._checked = True
+
+    def _found(self, connection: Connection) -> bool:
+        """Whether this role may only search."""
+        own_schema.require(connection, self.url)
+        return not self._backend.reads_secrets(connection)
 
 
 __all__ = ["Database", "open"]

@@ -147,4 +147,5 @@ WITHOUT = {
     "Index.context": "for dbsim's own stages",
     "Index.refit": "families that learn from the table only",
     "Index.inline": "PostgreSQL only",
+    "Index.grant": "PostgreSQL only",
 }

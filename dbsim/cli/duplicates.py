@@ -11,12 +11,12 @@ from typing import Any
 import click
 from rich.text import Text
 
-import dbsim
 from dbsim.cli.common import (
     database_argument,
     err,
     index_argument,
     json_option,
+    opened,
     out,
     print_json_list,
     progress_bar,
@@ -62,7 +62,7 @@ def pairs(db: str, name: str, threshold: float | None, verify: bool | None, copi
 
     Stopped at any time, it goes on where it was.
     """
-    index = dbsim.open(db).index(name)
+    index = opened(db).index(name)
     with progress_bar() as progress:
         found = index.pairs(threshold=threshold, verify=verify, copies=copies, progress=progress)
     _warn(found.warnings)
@@ -134,7 +134,7 @@ def duplicates(
     acts = bool(action["delete_rows"] or action["mark"])
     _check(by, verify, action)
     table, page = _files(csv_file, html_file)
-    index = dbsim.open(db).index(name)
+    index = opened(db).index(name)
     by, verify = by or ("complete" if acts else "tight"), True if acts else verify
     with progress_bar() as progress:
         found = index.duplicates(

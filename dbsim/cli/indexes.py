@@ -178,6 +178,18 @@ def inline(db: str, name: str, off: bool) -> None:
 
 @click.command()
 @database_argument
+@index_argument
+@click.argument("role")
+def grant(db: str, name: str, role: str) -> None:
+    """PostgreSQL: let ROLE search an index from Python, the shell and SQL, without seeing its secret."""
+    lacking = opened(db).index(name).grant(role)
+    click.echo(f"role {role!r} may search index {name!r}" + (", once it has these rights too:" if lacking else ""))
+    for statement in lacking:
+        click.echo(f"  {statement};")
+
+
+@click.command()
+@database_argument
 @json_option
 def status(db: str, as_json: bool) -> None:
     """Show all indexes: rows, queue, quarantine, and what needs attention."""
@@ -258,4 +270,4 @@ def drop(db: str, name: str) -> None:
     click.echo(f"index {name!r} is dropped")
 
 
-COMMANDS = (create, alter, sync, inline, status, check, drop)
+COMMANDS = (create, alter, sync, inline, grant, status, check, drop)

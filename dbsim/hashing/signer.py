@@ -93,6 +93,7 @@ class Signer:
         self.model: Model | None = None if self.family.learns else {}
         self.generation = 0  # of the model
         self._secret = secret
+        self.keyed = bool(secret)  # a role that may not read the secret compares texts, but signs in SQL
         self._hasher = TokenHasher(secret)
 
     def sign(self, texts: Sequence[Sequence[str]]) -> Signatures:

@@ -15,6 +15,7 @@ from dbsim.progress import Progress, quiet
 from dbsim.search.generation import Current
 from dbsim.sync import models
 from dbsim.sync.worker import SyncReport
+from dbsim.tables.index_tables import IndexTables
 
 
 class Changing(ABC):
@@ -79,6 +80,15 @@ class Changing(ABC):
         set_inline(self._context.engine, self._context.backend, self.name, on)
         self._current.look()
         return self.sync(progress=progress)
+
+    def grant(self, role: str) -> list[str]:
+        """PostgreSQL: let a role search from Python, the shell and SQL; it never sees the secret of the index.
+
+        It sees the rows that the table shows it. Returns the statements for rights on the table or a schema that it
+        lacks still, for their owners to run.
+        """
+        backend = self._context.backend
+        return self._context.write(lambda c: backend.grant(c, IndexTables(self._context.load(c, self.name)), role))
 
     def drop(self) -> None:
         """Remove the index with its tables and triggers; the indexed table stays as it is."""

@@ -174,7 +174,7 @@ class Index(Measuring, Changing, AtTheDoor):
         """Rows, queue, quarantine, fill of the filters, and what needs attention."""
 
         def work(connection: Connection) -> status.Status:
-            tables = IndexTables(catalogue.load(connection, self.name))
+            tables = IndexTables(self._context.load(connection, self.name))
             return status.status(
                 connection, self._context.backend, tables, describe_columns(tables.record.options.fields)
             )

@@ -33,9 +33,9 @@ class Current:
         """The generation that the catalogue names now; one that only a caller's transaction sees is not kept."""
         name = self.search.tables.record.name
         if connection is not None:
-            record = catalogue.load(connection, name)
+            record = self._context.load(connection, name)
         else:
-            record = self._context.read(lambda c: catalogue.load(c, name))
+            record = self._context.read(lambda c: self._context.load(c, name))
             self._seen = time.monotonic()
         if record.stamp == self.search.tables.record.stamp:
             return self.search

@@ -36,14 +36,18 @@ class SearchEngine(Asker):
         self, texts: Sequence[str | Sequence[str]], probes: int = 0, connection: Connection | None = None
     ) -> list[Query | None]:
         """Each text belongs to every field, unless it is given field by field."""
-        if self.signer.family.learns:
+        if self.signer.family.learns and not self.context.reader:
             with self.context.searching(connection) as own:
                 models.require(own, self.tables, self.signer)
         fields = len(self.tables.record.options.fields)
         columns = [[text if isinstance(text, str) else text[number] for text in texts] for number in range(fields)]
-        return self._queries(columns, probes)
+        return self._queries(columns, probes, connection)
 
-    def _queries(self, columns: Sequence[Sequence[str]], probes: int) -> list[Query | None]:
+    def _queries(
+        self, columns: Sequence[Sequence[str]], probes: int, connection: Connection | None
+    ) -> list[Query | None]:
+        if self.context.reader:
+            return self._signed_in_sql(columns, probes, connection)
         found = Query.of(self.signer.sign(columns))
         neighbours = self._neighbours(columns, probes) if probes else None
         return [
@@ -52,6 +56,20 @@ class SearchEngine(Asker):
                 replace(query, texts=texts), as_lookups(neighbours[number]) if neighbours is not None else ()
             )
             for number, (query, texts) in enumerate(zip(found, zip(*columns, strict=True), strict=True))
+        ]
+
+    def _signed_in_sql(
+        self, columns: Sequence[Sequence[str]], probes: int, connection: Connection | None
+    ) -> list[Query | None]:
+        """For a role that may not read the secret."""
+        if probes:
+            raise InvalidOption("probes need the secret of the index, which this role may not read: leave them out")
+        with self.context.searching(connection) as own:
+            rows = self.backend.sign_in_sql(own, self.tables, columns)
+        signed = [self._stored_query(row) for row in rows]
+        return [
+            query and replace(query, texts=tuple(texts))
+            for query, texts in zip(signed, zip(*columns, strict=True), strict=True)
         ]
 
     def _neighbours(self, columns: Sequence[Sequence[str]], probes: int) -> NDArray[np.int64]:
@@ -105,7 +123,7 @@ class SearchEngine(Asker):
             if row is not None:
                 return self._stored_query(tuple(row)[width:])
         for batch in self.source_texts(connection, [key]):
-            return self._queries(batch.columns, bounds.probes)[0]
+            return self._queries(batch.columns, bounds.probes, connection)[0]
         raise self._unknown(key)
 
     def texts(self, keys: Sequence[Key]) -> list[str | None]:

@@ -52,6 +52,8 @@ class Question:
             raise InvalidOption(
                 f"index {name!r} has no word signatures: add them with `dbsim alter DB {name} --signature`, then sync"
             )
+        if self.tables.shown:
+            raise InvalidOption("questions for words need the secret of the index, which this role may not read")
         if not (self.wanted or self.unwanted):
             raise InvalidOption("name at least one word to look for, or to leave out")
 

@@ -99,7 +99,9 @@ SUFFIXES = (*GROUP_TABLES, *GROUP_VIEWS)
 DERIVED = re.compile(  # dbsim_a_k0 belongs to index a
     rf"_(queue|parts|decisions|claims|pairs|buckets|signatures|fingerprint|pkey|k\d+|g\d+|{'|'.join(SUFFIXES)})$"
 )
+SHOWN = [column.name for column in index_table.c if column.name != "secret"]  # to roles that only search
 FILLING, READY = "filling", "ready"
+LONGEST_NAME = 500  # characters: PostgreSQL's B-tree of names takes 2,700 bytes
 RESERVED = {name.removeprefix("dbsim_") for name in metadata.tables} | {"version", "status"}
 
 
@@ -133,12 +135,17 @@ def check_name(name: str) -> None:
         raise InvalidOption(f"an index cannot be called {name!r}: dbsim needs that name itself, choose another")
     if "\0" in name:
         raise InvalidOption("an index name cannot contain a NUL character")
+    if len(name) > LONGEST_NAME:
+        raise InvalidOption(
+            f"an index name has {LONGEST_NAME} characters at most, not {len(name)}: choose a shorter one"
+        )
 
 
 # ── reading ──
-def load(connection: Connection, name: str) -> IndexRecord:
-    """The generation that is searched."""
-    row = connection.execute(select(index_table).where(index_table.c.name == name)).first()
+def load(connection: Connection, name: str, *, secret: bool = True) -> IndexRecord:
+    """The generation that is searched; without its secret for a role that may not read it."""
+    columns = index_table.c if secret else [index_table.c[column] for column in SHOWN]
+    row = connection.execute(select(*columns).where(index_table.c.name == name)).first()
     if row is None:
         raise unknown(connection, name)
     return _record(row)
@@ -201,7 +208,7 @@ def _record(row: Row[tuple[object, ...]]) -> IndexRecord:
     return IndexRecord(
         options=IndexOptions.from_json(row.options),
         primary_key=tuple((name, type_) for name, type_ in json.loads(row.primary_key)),
-        secret=bytes.fromhex(row.secret),
+        secret=bytes.fromhex(getattr(row, "secret", "")),
         unicode_version=row.unicode_version,
         generation=row.generation,
         state=row.state,

@@ -167,12 +167,15 @@ def test_sql_runs_as_written(shop: str) -> None:
     assert answers[0].startswith("2|0.")
     assert answers[3].startswith("articles|3|3|0|")
     if "://" in shop:
-        search, similar, explain, grant = (client_answers(shop, one) for one in statements(page, "postgresql"))
+        answers = [client_answers(shop, one) for one in statements(page, "postgresql")]
+        search, similar, explain, grant, words, both = answers
         title, score, _ = search.splitlines()[0].split("|")
         assert (title, float(score)) == ("The text", 1.0)
         assert similar.startswith("2|0.")
         assert "{ewe,wer,er_,r_a}" in explain
         assert grant == ""
+        assert words == "The text"
+        assert both.startswith("2|0.")
 
 
 def client_answers(shop: str, statement: str) -> str:

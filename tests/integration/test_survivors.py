@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import select
 
 import dbsim
-from dbsim.engines.postgresql.backend import stripe
+from dbsim.engines.postgresql.transactions import stripe
 from dbsim.engines.sqlite.views import word_names
 from dbsim.lifecycle.retire import retire
 from dbsim.sync.build import KEEP

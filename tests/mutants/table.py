@@ -57,14 +57,14 @@ MUTANTS = (
     ),
     Mutant(
         "a worker leaves the inline gate open",
-        "dbsim/engines/postgresql/backend.py",
+        "dbsim/engines/postgresql/transactions.py",
         "        install.close_gate(connection, tables.record.name)\n        types = [",
         "        types = [",
         SURVIVORS,
     ),
     Mutant(
         "a worker obeys row-level security",
-        "dbsim/engines/postgresql/backend.py",
+        "dbsim/engines/postgresql/transactions.py",
         "    set_config('row_security', 'off', true),\n",
         "",
         SURVIVORS,
@@ -107,7 +107,7 @@ MUTANTS = (
     ),
     Mutant(
         "keys equal in SQL only have different locks",
-        "dbsim/engines/postgresql/backend.py",
+        "dbsim/engines/postgresql/transactions.py",
         "        return value.normalize()\n",
         "        return value\n",
         SURVIVORS,
@@ -156,7 +156,7 @@ MUTANTS = (
     ),
     Mutant(
         "a claim takes one change too many out of the queue",
-        "dbsim/engines/sqlite/backend.py",
+        "dbsim/engines/sqlite/queue.py",
         "WHERE {rowid} <= ? AND",
         "WHERE {rowid} <= 1 + ? AND",
         _tests("integration/test_sync.py", "reliability/test_interleavings.py", only="every_write or interleaving"),
@@ -313,7 +313,7 @@ MUTANTS = (
     ),
     Mutant(
         "an update of another column is queued",
-        "dbsim/engines/sqlite/backend.py",
+        "dbsim/engines/sqlite/queue.py",
         'return "" if watched.keys() & {*generated} else " OF "',
         'return "" if True else " OF "',
         _tests("integration/test_act_on_duplicates.py", only="mark"),
@@ -327,28 +327,28 @@ MUTANTS = (
     ),
     Mutant(
         "a read-only server is not recognised",
-        "dbsim/engines/postgresql/backend.py",
+        "dbsim/engines/postgresql/transactions.py",
         '.one()[-1] == "on":',
         '.one()[-1] == "no":',
         _tests("integration/test_bad_input.py", only="read_only_by_default"),
     ),
     Mutant(
         "a batch dies of the database's limits",
-        "dbsim/engines/postgresql/backend.py",
+        "dbsim/engines/postgresql/transactions.py",
         "    set_config('statement_timeout', '0', true),\n",
         "",
         _tests(HARM, only="outlives"),
     ),
     Mutant(
         "a deadlock is not tried again",
-        "dbsim/engines/postgresql/backend.py",
+        "dbsim/engines/postgresql/transactions.py",
         '("40001", "40P01", ',
         '("40001", ',
         _tests("reliability/test_retries.py", only="may_fail_once"),
     ),
     Mutant(
         "a busy SQLite is not tried again",
-        "dbsim/engines/sqlite/backend.py",
+        "dbsim/engines/sqlite/transactions.py",
         "code & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)",
         "code & 0xFF in (sqlite3.SQLITE_LOCKED,)",
         _tests("integration/test_bad_input.py", only="lock"),
@@ -356,7 +356,7 @@ MUTANTS = (
     # ── acting on duplicates ──
     Mutant(
         "foreign keys are not looked after",
-        "dbsim/engines/sqlite/backend.py",
+        "dbsim/engines/sqlite/transactions.py",
         "        self._switch_foreign_keys(connection, 1)\n",
         "",
         ACT,
@@ -470,7 +470,7 @@ MUTANTS = (
     ),
     Mutant(
         "an old snapshot may bring a twin",
-        "dbsim/engines/postgresql/backend.py",
+        "dbsim/engines/postgresql/transactions.py",
         '.scalar_one() == "repeatable read":',
         '.scalar_one() == "unheard of":',
         DOOR,

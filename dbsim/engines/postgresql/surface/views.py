@@ -23,9 +23,10 @@ from dbsim.hashing.records.learning import Learned
 from dbsim.hashing.records.probability import COEFFICIENTS, MOST_BITS
 from dbsim.options import Field
 from dbsim.resources import filled, sql, sql_names
+from dbsim.tables.catalogue import SHOWN
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.names import dollar_quoted, dollar_tag, identifier, literal, quote
-from dbsim.tables.versions import v0002
+from dbsim.tables.versions import VERSION_TABLE, v0002
 from dbsim.text.arithmetic import MIX_1, MIX_2
 from dbsim.text.normalisers.registry import NORMALISERS, full_name, stored_names
 
@@ -35,12 +36,13 @@ POOL, SPARE, MOST_TEXTS = 10_000, 8, 64
 MOST_POSITIONS = 2048  # the donor orders of a MinHash are a table of positions × positions numbers
 OBJECTS = ("sign", "near", "search", "similar", "explain", "grant")  # in this order; dropped with the view
 MARKED = "visible"  # every index has it, and its body tells which dbsim made all of this
-FUNCTIONS = (MARKED, *OBJECTS)
+WORDS = ("marked", "contains")  # of indexes with word signatures, whatever their family; see words.py
+FUNCTIONS = (MARKED, *OBJECTS, *WORDS)
 FORMER = "sees"  # what `visible` was before version 0003
 VIEWS = ("signatures", PAIRS, BUCKETS)
 GRANTED = (
     *("fold", "mapped", "lowered", "code_point", "letter", "letters", "normalise", "shingles"),
-    *("among", "overlap", "widths", "probability"),
+    *("among", "overlap", "widths", "probability", "holds", "inside"),
 )
 FOLDERS = ("shared", "normalisers", "families")  # of functions that all indexes use, in this order
 FIELD_TYPE = "shared/field_type"  # which the functions take
@@ -141,13 +143,15 @@ class PostgreSQLSurface:
         """Functions that a view needs, then the views; grants on pairs and buckets survive."""
         names = self.names
         made = [MARKED, *VIEWS]
-        own = [self.surface.name(name) for name in OBJECTS]
+        own = [self.surface.name(name) for name in (*OBJECTS, *WORDS)]
         drop = [drop_owned(own, self.home), f"DROP VIEW IF EXISTS {names['signatures_view']} CASCADE"]
         shown = (filled(sql("postgresql", f"index/{name}"), names) for name in made)
         return [*drop, *shown, drop_owned([self.surface.name(FORMER)], self.home)]
 
-    def function_statements(self) -> list[str]:
-        return [filled(sql("postgresql", f"index/{name}"), self.names) for name in OBJECTS]
+    def function_statements(self, signs: bool) -> list[str]:
+        """Where the server cannot sign, roles are granted the views alone."""
+        made = OBJECTS if signs else ("grant",)
+        return [filled(sql("postgresql", f"index/{name}"), self.names) for name in made]
 
     def regrant_statement(self) -> str:
         return filled(sql("postgresql", "index/regrant"), self.names)
@@ -268,17 +272,17 @@ class PostgreSQLSurface:
     def _parameters(self) -> dict[str, str]:
         """Names of arguments and variables, moved out of the way of the result's columns."""
         taken = {*self.tables.key_names, self.tables.names.score}
-        return {name + "_argument": quote(_free(name, taken)) for name in ("threshold", "hits")}
+        return {name + "_argument": quote(free(name, taken)) for name in ("threshold", "hits")}
 
     def _argument_names(self) -> list[str]:
         """Named after the fields."""
         taken = {*self.tables.key_names, self.tables.names.score}
-        taken |= {_free(name, taken) for name in ("threshold", "hits")}
-        return [quote(_free(field.name, taken)) for field in self.tables.record.options.fields]
+        taken |= {free(name, taken) for name in ("threshold", "hits")}
+        return [quote(free(field.name, taken)) for field in self.tables.record.options.fields]
 
     def _exact_name(self) -> str:
         taken = {*self.tables.key_names, self.tables.names.score}
-        return _free("exact", taken)
+        return free("exact", taken)
 
     def _comparison(self) -> dict[str, str]:
         """What `near` does field by field to compare texts, and whether the caller may read them."""
@@ -340,12 +344,15 @@ class PostgreSQLSurface:
         }
 
     def _grants(self, names: dict[str, Any]) -> dict[str, str]:
-        shared = [f"{self.home}.{STATUS}", f"{self.home}.dbsim_unicode"]
+        shared = [f"{self.home}.{name}" for name in (STATUS, "dbsim_unicode", VERSION_TABLE)]
+        columns = [*self.tables.key_names, *self.tables.record.options.columns]
         views = [names["signatures_view"], names["pairs_view"], names["buckets_view"], *shared]
         own = [self.surface.name(name) for name in FUNCTIONS if name != "grant"]
         own += [f"dbsim_{name}" for name in GRANTED]
         own += filter(None, map(normaliser_function, NORMALISERS))
         return {
+            "grant_catalogue": literal(f"GRANT SELECT ({', '.join(SHOWN)}) ON {self.home}.dbsim_index TO "),
+            "read_columns": ", ".join(map(literal, columns)),
             "grant_views": literal(f"GRANT SELECT ON {', '.join(views)} TO "),
             "granted_functions": ", ".join(map(literal, own)),
             "home_literal": literal(self.home),
@@ -416,7 +423,7 @@ def source_text(field: Field, alias: str) -> str:
     return joined_text([f"coalesce({alias}.{quote(column)}::text, '')" for column in field.columns])
 
 
-def _free(name: str, taken: set[str]) -> str:
+def free(name: str, taken: set[str]) -> str:
     while identifier(name) in taken:
         name += "_"
     return identifier(name)

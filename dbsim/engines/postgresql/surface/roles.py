@@ -1,0 +1,79 @@
+"""Roles that search without the secret of an index: grant it, sign their questions in SQL (texts → signature rows)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import Connection
+
+from dbsim.engines.backend import Backend
+from dbsim.engines.execute import ask
+from dbsim.engines.postgresql.plain import home
+from dbsim.errors import DatabaseUnavailable, InvalidOption, NotInPlace, UnknownName
+from dbsim.tables.index_tables import IndexTables
+from dbsim.tables.names import identifier, quote
+
+DENIED = re.compile(r"permission denied for (\w+) (.+)$")
+OWNER = "connect as the owner of dbsim's tables; a role that only searches is let in with `dbsim grant DB INDEX ROLE`"
+
+
+class PostgreSQLRoles(Backend):
+    """The part of the backend that deals with them; see `Backend` for what each step means."""
+
+    def reads_secrets(self, connection: Connection) -> bool:
+        statement = "SELECT has_column_privilege(to_regclass('dbsim_index'), 'secret', 'SELECT')"
+        return bool(ask(connection, statement).scalar())
+
+    def grant(self, connection: Connection, tables: IndexTables, role: str) -> list[str]:
+        known = list(ask(connection, "SELECT rolname FROM pg_roles ORDER BY rolname").scalars())
+        if role not in known:
+            raise UnknownName("role", role, [name for name in known if not name.startswith("pg_")])
+        function = self._function(connection, tables, "grant")
+        if function is None:
+            raise NotInPlace(f"index {tables.record.name!r} has no functions for SQL yet: run `dbsim sync` first")
+        lacking = ask(connection, f"SELECT {function}(CAST(CAST(:role AS text) AS regrole))", role=quote(role))
+        return list(lacking.scalars())
+
+    def sign_in_sql(
+        self, connection: Connection, tables: IndexTables, columns: Sequence[Sequence[str]]
+    ) -> list[tuple[Any, ...]]:
+        function = self._function(connection, tables, "sign")
+        if function is None:
+            raise InvalidOption(
+                f"family {tables.record.options.family!r} cannot be signed in SQL, so without the secret of index "
+                f"{tables.record.name!r} only its views can be read: connect as the owner of dbsim's tables"
+            )
+        texts = [f"t{number}" for number in range(len(columns))]
+        arrays = ", ".join(f"CAST(:{name} AS text[])" for name in texts)
+        derived = [column.name for column in list(tables.signatures.columns)[len(tables.key_names) :]]
+        rows = ask(
+            connection,
+            f"SELECT {', '.join(f's.{quote(name)}' for name in derived)} ".replace(":", "\\:")
+            + f"FROM unnest({arrays}) WITH ORDINALITY AS t ({', '.join(texts)}, number) "
+            f"CROSS JOIN LATERAL {function}({', '.join(f't.{name}' for name in texts)}) AS s ORDER BY t.number",
+            **{name: [text.replace("\0", "") for text in column] for name, column in zip(texts, columns, strict=True)},
+        )
+        return [tuple(row) for row in rows]
+
+    def _function(self, connection: Connection, tables: IndexTables, part: str) -> str | None:
+        """As it is called from a text with :names; None when the index has none."""
+        schema, name = home(connection), identifier("dbsim", tables.record.name, part)
+        statement = (
+            "SELECT EXISTS (SELECT FROM pg_proc WHERE proname = CAST(:name AS text) "
+            "AND pronamespace = CAST(CAST(:home AS text) AS regnamespace))"
+        )
+        there = ask(connection, statement, name=name, home=quote(schema)).scalar()
+        return quote(schema, name).replace(":", "\\:") if there else None
+
+
+def explain_denied(detail: str) -> DatabaseUnavailable:
+    """Which right is missing, and who can give it."""
+    denied = DENIED.search(detail)
+    kind, name = (denied[1], denied[2]) if denied else ("", "")
+    if name.startswith("dbsim_"):
+        return DatabaseUnavailable(f"the database role lacks a right ({detail}): {OWNER}")
+    needed = {"table": "GRANT SELECT ON", "view": "GRANT SELECT ON", "schema": "GRANT USAGE ON SCHEMA"}.get(kind)
+    remedy = f"have its owner run `{needed} {name} TO …`" if needed else "grant it and try again"
+    return DatabaseUnavailable(f"the database role lacks a right ({detail}): {remedy}")

@@ -1,0 +1,30 @@
+-- dbsim.search.words.Question.answers: whether a row with these texts, one a field, has all that is wanted and nothing
+-- unwanted. Both are terms x fields, each term as the field's normaliser spells it.
+CREATE OR REPLACE FUNCTION {home}.dbsim_holds(texts text[], profiles text[], wanted text[], unwanted text[]) RETURNS boolean
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $dbsim$
+DECLARE
+    folded text[] COLLATE "C";
+    found boolean;
+BEGIN
+    FOR field IN 1 .. cardinality(profiles) LOOP
+        folded[field] := ' ' || {home}.dbsim_normalise(coalesce(texts[field], ''), profiles[field]) || ' ';
+    END LOOP;
+    FOR term IN 1 .. coalesce(array_length(wanted, 1), 0) LOOP
+        found := false;
+        FOR field IN 1 .. cardinality(profiles) LOOP
+            found := found OR {home}.dbsim_inside(wanted[term][field], folded[field]);
+        END LOOP;
+        IF NOT found THEN
+            RETURN false;
+        END IF;
+    END LOOP;
+    FOR term IN 1 .. coalesce(array_length(unwanted, 1), 0) LOOP
+        FOR field IN 1 .. cardinality(profiles) LOOP
+            IF {home}.dbsim_inside(unwanted[term][field], folded[field]) THEN
+                RETURN false;
+            END IF;
+        END LOOP;
+    END LOOP;
+    RETURN true;
+END
+$dbsim$
