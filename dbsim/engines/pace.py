@@ -9,8 +9,11 @@ from typing import TypeVar
 
 from sqlalchemy import Connection
 
+from dbsim.engines.pause import pause
+
 Result = TypeVar("Result")
 Write = Callable[[Callable[[Connection], Result]], Result]
+ROOM = 0.025  # seconds the lock stays free: who waits for it looks that often at first
 AIM = 0.04  # seconds the write lock is held: an application that came just after it was taken hardly notices
 LEAST = 20  # rows: below that a commit costs more than what is committed
 
@@ -22,12 +25,14 @@ class Pace:
     most: int
     writers_wait: bool
     size: int = field(init=False)
+    _released: float = field(init=False, default=0.0)
 
     def __post_init__(self) -> None:
         self.size = self.most
 
     def write(self, write: Write[Result], work: Callable[[Connection], Result]) -> Result:
         """`work` in a transaction; how long it held the lock, its commit included, decides about the next one."""
+        self.leave_room()
         began = time.monotonic()
 
         def timed(connection: Connection) -> Result:
@@ -36,8 +41,15 @@ class Pace:
             return work(connection)
 
         result = write(timed)
-        self.learn(time.monotonic() - began)
+        self._released = time.monotonic()
+        self.learn(self._released - began)
         return result
+
+    def leave_room(self) -> None:
+        """SQLite has no queue for its lock: taken again at once, it could keep an application out for long."""
+        left = self._released + ROOM - time.monotonic()
+        if self.writers_wait and left > 0:
+            pause(left)
 
     def learn(self, seconds: float) -> None:
         """Slower at once, faster step by step: a page cache that is cold now is warm soon."""

@@ -146,6 +146,7 @@ class Filling(Stage):
         indexes = self.tables.indexes()
         for number in range(len(indexes)):
             self.progress("building indexes", number, len(indexes))
+            self.pace.leave_room()
             self.write(partial(self.build_index, number=number))
             self.meanwhile()
         self.progress("building indexes", len(indexes), len(indexes))
