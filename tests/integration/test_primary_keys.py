@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from sqlalchemy import column, insert, table, update
+from sqlalchemy import column, insert, table, text, update
 from sqlalchemy import delete as delete_from
 
 import dbsim
@@ -294,3 +294,29 @@ def test_keys_on_the_command_line(database: dbsim.Database, monkeypatch: pytest.
     assert code == 2
     assert err == "dbsim: table 'a' has no row with the key '77'\n"
     assert fetch(database.engine, "SELECT count(*) FROM a") == [(2,)]
+
+
+def test_keys_that_end_in_a_new_line(database: dbsim.Database, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    """Each is a key of its own, through sync, search, decisions, groups and the command line."""
+    keys = ["a", "a\n", "a\r\n", "\n", " a", "a ", "a\t"]
+    execute(database.engine, "CREATE TABLE t (id TEXT PRIMARY KEY, body TEXT)")
+    with database.engine.begin() as connection:
+        rows = [{"id": key, "body": near_copy(1, number)} for number, key in enumerate(keys)]
+        connection.execute(text("INSERT INTO t VALUES (:id, :body)"), rows)
+    index = database.create_index("t", table="t", columns="body", threshold=0.5, words=1, **QUICK)
+    index.sync()
+    with database.engine.begin() as connection:
+        connection.execute(text("UPDATE t SET body = body || ' more' WHERE id = :id"), {"id": "a\n"})
+        connection.execute(text("DELETE FROM t WHERE id = :id"), {"id": "a"})
+    index.sync()
+    assert_in_step(database, "t")
+    assert sorted(hit.key for hit in index.similar("a\n")) == sorted({*keys} - {"a", "a\n"})
+    index.decide("a\n", "\n", "different")
+    assert {decision.key for group in index.duplicates() for decision in group.members} <= {*keys} - {"a"}
+    assert [{decision.a, decision.b} for decision in index.decisions()] == [{"a\n", "\n"}]
+    url = database.engine.url.render_as_string(hide_password=False)
+    code, out, err = Command(monkeypatch, capsys)("similar", url, "t", "a\n", "--json")
+    assert (code, err) == (0, "")
+    assert '"key": "a\\r\\n"' in out
+    code, _, err = Command(monkeypatch, capsys)("similar", url, "t", "a")
+    assert (code, err) == (2, "dbsim: table 't' has no row with the key 'a'\n")
