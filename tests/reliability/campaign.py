@@ -3,8 +3,8 @@
     python -m tests.reliability.campaign --minutes 10      both engines, half of the time each
 
 After every round the index is compared with a build from scratch, byte for byte, and its groups with a run from
-nothing. What is printed: rounds, SIGKILLs, what was done, errors that reached somebody, the largest processes. Exit code
-1 when anything differed or an error was told that is not true.
+nothing. What is printed: rounds, SIGKILLs, what was done, errors that reached somebody, the largest processes. Exit
+code 1 when anything differed or an error was told that is not true.
 """
 
 from __future__ import annotations
