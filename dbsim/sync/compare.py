@@ -22,6 +22,8 @@ from dbsim.tables.source import Key, Texts, key_json
 Counter = Callable[[int, int], None]  # done, total
 Stored = dict[Key, tuple[Any, ...]]
 
+ALL = 1 << 40  # changes in the queue
+
 
 @dataclass
 class Differences:
@@ -95,8 +97,7 @@ class Comparison(Stage):
             found = Differences()
             for some in chunks(keys, self.backend.key_batch):
                 found.extend(self._some(connection, some))
-            queue = connection.execute(select(*key_columns(self.tables.queue, self.tables)))
-            return found.without({tuple(row) for row in queue})
+            return found.without({*self.backend.pending(connection, self.tables, ALL)})
 
         return self.read(work)
 
@@ -126,7 +127,8 @@ class Comparison(Stage):
     def _draw(self, connection: Connection, size: int) -> list[Key]:
         drawn: list[Key] = []
         for table in (self.tables.source, self.tables.signatures):
-            query = select(*key_columns(table, self.tables)).order_by(func.random()).limit(size)
+            keys = key_columns(table, self.tables)
+            query = select(*keys).where(*self.backend.readable_key(keys)).order_by(func.random()).limit(size)
             drawn += [tuple(row) for row in connection.execute(query)]
         return list(dict.fromkeys(drawn))
 
@@ -140,6 +142,7 @@ class Comparison(Stage):
         """The next rows of the source and everything stored between the same keys; the last range is open."""
         columns = key_columns(self.tables.source, self.tables)
         start = [column.is_not(None) for column in columns] + ([after(columns, last)] if last else [])
+        start += self.backend.readable_key(columns)
         order = select(*columns).where(*start).order_by(*columns)
         end = connection.execute(order.offset(self.backend.fill_batch - 1).limit(1)).first()
         upper = tuple(end) if end else None

@@ -14,8 +14,9 @@ from dbsim.progress import Progress
 from dbsim.sync import models
 from dbsim.sync.generations import Generations
 from dbsim.sync.presign import Rehearsal
-from dbsim.sync.refresh import refresh, rehearse
+from dbsim.sync.refresh import quarantine_unreadable, refresh, rehearse
 from dbsim.tables import catalogue
+from dbsim.tables.key_conditions import sendable
 
 
 @dataclass
@@ -62,6 +63,7 @@ class Drain:
         if not catalogue.exists(connection, self.index.name):
             return 0
         keys = backend.claim(connection, self.index.tables, self.pace.size)
+        unreadable = not all(map(sendable, keys))
         if keys:
             # read after the claim: a generation that appears later reads these rows itself
             for tables, signer in self.index.all(connection):
@@ -70,4 +72,6 @@ class Drain:
                     continue
                 rehearsal = (rehearsals or {}).get(tables.record.generation) or Rehearsal(signer)
                 refresh(connection, backend, tables, rehearsal, keys)
+                if unreadable:
+                    quarantine_unreadable(connection, tables, backend.unreadable_keys(connection, tables))
         return len(keys)

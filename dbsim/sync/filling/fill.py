@@ -19,7 +19,7 @@ from dbsim.sync import models
 from dbsim.sync.filling.crowd import Crowd, processes
 from dbsim.sync.filling.parts import Parts
 from dbsim.sync.presign import Rehearsal
-from dbsim.sync.refresh import last_stored, store
+from dbsim.sync.refresh import last_stored, quarantine_unreadable, store
 from dbsim.tables import catalogue
 from dbsim.tables.key_conditions import after, key_columns, up_to
 from dbsim.tables.source import Key, Texts
@@ -58,7 +58,8 @@ class Filling(Stage):
                 break  # what the application adds behind the last row is read at the end: it may add for ever
             size = self.pace.size
         self._build_indexes()
-        while not self.write(self._open):
+        unreadable = self.read(lambda c: self.backend.unreadable_keys(c, self.tables))
+        while not self.write(partial(self._open, unreadable=unreadable)):
             self.meanwhile()
         return filled
 
@@ -155,7 +156,7 @@ class Filling(Stage):
         if self.unfinished(connection, lock=True, share=share):
             connection.execute(self.tables.indexes()[number])
 
-    def _open(self, connection: Connection) -> bool:
+    def _open(self, connection: Connection, unreadable: Sequence[str]) -> bool:
         """Read what was added behind the last row in the meantime; unless that was much, the generation is ready.
 
         Both under one lock: workers leave rows behind the last one to the filling, until they see that it is ready.
@@ -168,6 +169,7 @@ class Filling(Stage):
             _add_cardinalities(connection, size)
         if self.parts_exist(connection):
             connection.execute(DropTable(self.parts.table))
+        quarantine_unreadable(connection, self.tables, unreadable)
         self.backend.finish_filling(connection, self.tables)
         catalogue.set_ready(connection, self.tables.record)
         if self.tables.record.searched and self.signer.family.learns:  # the views show what was learned
