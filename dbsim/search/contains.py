@@ -7,11 +7,10 @@ from typing import Any
 
 from sqlalchemy import Boolean, Connection, literal, select
 
-from dbsim.search.limits import Bounds
+from dbsim.search.limits import Bounds, Where
 from dbsim.search.query import Query
 from dbsim.search.results import Results
 from dbsim.search.searcher import SearchEngine
-from dbsim.search.statements import Where
 from dbsim.search.words import Question
 from dbsim.tables.key_conditions import chunks, key_columns
 from dbsim.tables.source import Key, public_key
@@ -80,12 +79,10 @@ def _answers(
     if not keys:
         return right
     for batch in search.source_texts(connection, keys):
-        for key, *texts in zip(batch.keys, *batch.columns, strict=True):
-            found.looked += 1
-            if question.answers(texts):
-                right.add(key)
-            else:
-                found.false_drops += 1
+        answers = question.answers(batch.columns)
+        found.looked += len(answers)
+        found.false_drops += answers.count(False)
+        right.update(key for key, fits in zip(batch.keys, answers, strict=True) if fits)
     return right
 
 

@@ -158,7 +158,10 @@ def unknown(connection: Connection, name: str) -> UnknownName:
 
 def require_unchanged(connection: Connection, record: IndexRecord) -> None:
     """Before something is made for an index that was looked up a while ago: it may be gone, or another one."""
-    if load(connection, record.name).stamp != record.stamp:
+    stamp = connection.scalar(select(index_table.c.stamp).where(index_table.c.name == record.name))
+    if stamp is None:
+        raise unknown(connection, record.name)
+    if stamp != record.stamp:
         raise IndexChanged(record.name)
 
 

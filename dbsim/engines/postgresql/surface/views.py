@@ -42,7 +42,7 @@ FORMER = "sees"  # what `visible` was before version 0003
 VIEWS = ("signatures", PAIRS, BUCKETS)
 GRANTED = (
     *("fold", "mapped", "lowered", "code_point", "letter", "letters", "normalise", "shingles"),
-    *("among", "overlap", "widths", "probability", "holds", "inside"),
+    *("among", "overlap", "widths", "probability", "holds"),
 )
 FOLDERS = ("shared", "normalisers", "families")  # of functions that all indexes use, in this order
 FIELD_TYPE = "shared/field_type"  # which the functions take
