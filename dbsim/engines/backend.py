@@ -7,11 +7,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from datetime import timedelta
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Dialect, Double, Engine, FromClause, Table, func, insert
 
-from dbsim.errors import DbsimError
+from dbsim.errors import DbsimError, InvalidOption
 from dbsim.hashing.signer import Signatures
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.names import quote
@@ -337,7 +338,40 @@ class Scores(ABC):
         """The objects of a JSON array, bound as `parameter`, as rows with these columns."""
 
 
-class Backend(HostTables, Queue, Surface, Transactions, Storage, Scores):
+class Feed(ABC):
+    """A column that grows with every change of a row, for tables without triggers."""
+
+    @abstractmethod
+    def feed_text(self, value: ColumnElement[Any]) -> ColumnElement[Any]:
+        """A value of the column, as a text to keep."""
+
+    @abstractmethod
+    def feed_since(self, kept: str, type_: str, overlap: timedelta) -> ColumnElement[Any]:
+        """That value in a comparison with the column; a moment is put back by the overlap."""
+
+
+class Nodes:
+    """Tables that lie on several machines (Citus); by default all lie on one."""
+
+    def is_distributed(self, connection: Connection, source: Source, *, required: bool = False) -> bool:
+        """Whether the table is; InvalidOption when it is `required` to be."""
+        if required:
+            raise InvalidOption("SQLite has no distributed tables: leave out --citus")
+        return False
+
+    def before_spreading(self, connection: Connection) -> None:
+        """The first thing in a transaction that makes distributed tables: types and functions cannot follow them."""
+
+    def spread(self, name: str, like: str | None = None) -> list[str]:
+        """Statements that put a new table of dbsim's where the rows of `like` are; without it, on every node."""
+        return []
+
+    def spread_catalogue(self, connection: Connection, names: Sequence[str]) -> list[str]:
+        """Statements that put what all indexes share on every node; none where there is only one."""
+        return []
+
+
+class Backend(HostTables, Queue, Surface, Transactions, Storage, Scores, Feed, Nodes):
     """One engine: what it is, in a few words, and its way to do each of the above."""
 
     name: str

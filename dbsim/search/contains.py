@@ -69,6 +69,8 @@ def _statement(search: SearchEngine, question: Question, where: Where) -> Any:
     query = select(*key_columns(search.tables.signatures, search.tables), flag.label("dbsim_doubtful"))
     if condition is not None:
         query = query.where(condition)
+    elif where is None:
+        where = "1 = 1"  # what is surely an answer is not read, so that a row that is gone has to be seen here
     return query if where is None else query.where(search.statements.fulfils(where))
 
 

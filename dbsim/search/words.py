@@ -18,7 +18,7 @@ from dbsim.errors import InvalidOption
 from dbsim.hashing.signer import Signer
 from dbsim.options import Field
 from dbsim.tables.index_tables import IndexTables
-from dbsim.tables.names import quote
+from dbsim.tables.names import identifier, quote
 from dbsim.text.features import Analyser
 
 Inside = Callable[[bytes], bool]  # a folded text → whether the words are in it
@@ -57,7 +57,10 @@ class Question:
                 f"index {name!r} has no word signatures: add them with `dbsim alter DB {name} --signature`, then sync"
             )
         if self.tables.shown:
-            raise InvalidOption("questions for words need the secret of the index, which this role may not read")
+            function = identifier("dbsim", self.tables.record.name, "contains")
+            raise InvalidOption(
+                f"questions for words need the index's secret, which this role may not read: ask {function}(…) in SQL"
+            )
         if not (self.wanted or self.unwanted):
             raise InvalidOption("name at least one word to look for, or to leave out")
 

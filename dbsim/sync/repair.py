@@ -129,4 +129,4 @@ class Repair:
         catalogue.require_unchanged(connection, tables.record)
         backend.limit_lock_wait(connection, LOCK_WAIT)
         decisions.create(connection, backend, tables, self.index.context.after_create_table)
-        show(connection, backend, tables)
+        show(connection, backend, tables, self.index.context.after_create_table)

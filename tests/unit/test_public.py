@@ -9,7 +9,7 @@ import pytest
 
 import dbsim
 
-NAMES = dict.fromkeys(("Connection", "Session", "scoped_session", "Asynchronous"), typing.Any)  # for mypy only
+NAMES = {"Connection": int, "Session": int, "scoped_session": list, "Asynchronous": int}  # dbsim has them for mypy only
 # what every part of Index stands on; the keywords of Search; what dbsim's own pages and commands use
 INNER = {"IndexBase", "SearchOptions", "IndexContext"}
 

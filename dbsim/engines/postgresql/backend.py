@@ -6,10 +6,12 @@ from sqlalchemy import Dialect
 from sqlalchemy.dialects.postgresql.base import PGDialect
 
 from dbsim.engines.postgresql import drivers
+from dbsim.engines.postgresql.feed import PostgreSQLFeed
 from dbsim.engines.postgresql.host_tables import PostgreSQLHostTables
 from dbsim.engines.postgresql.queue import PostgreSQLQueue
 from dbsim.engines.postgresql.scores import PostgreSQLScores
 from dbsim.engines.postgresql.storage import PostgreSQLStorage
+from dbsim.engines.postgresql.surface.citus import PostgreSQLNodes
 from dbsim.engines.postgresql.surface.install import PostgreSQLSurfaces
 from dbsim.engines.postgresql.surface.roles import PostgreSQLRoles
 from dbsim.engines.postgresql.transactions import PostgreSQLTransactions
@@ -23,6 +25,8 @@ class PostgreSQL(
     PostgreSQLTransactions,
     PostgreSQLStorage,
     PostgreSQLScores,
+    PostgreSQLFeed,
+    PostgreSQLNodes,
 ):
     """See `Backend` for what each step means."""
 

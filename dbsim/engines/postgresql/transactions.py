@@ -19,6 +19,7 @@ from dbsim.engines.execute import ask
 from dbsim.engines.postgresql import drivers
 from dbsim.engines.postgresql.plain import home, send
 from dbsim.engines.postgresql.surface import install
+from dbsim.engines.postgresql.surface.citus import explain_unsupported
 from dbsim.engines.postgresql.surface.roles import explain_denied
 from dbsim.errors import DatabaseUnavailable, DbsimError, InvalidOption, StatementRejected
 from dbsim.tables.index_tables import IndexTables
@@ -189,4 +190,4 @@ def _explain_statement(state: str, detail: str) -> DbsimError | None:
         return InvalidOption(f"a value does not fit its column ({detail})")
     if state == "42601":
         return StatementRejected(f"the condition is not SQL that the database understands ({detail})")
-    return None
+    return explain_unsupported(state, detail)

@@ -8,6 +8,7 @@ from sqlalchemy import Dialect
 from sqlalchemy.dialects.sqlite.base import SQLiteDialect
 from sqlalchemy.exc import DBAPIError
 
+from dbsim.engines.sqlite.feed import SQLiteFeed
 from dbsim.engines.sqlite.host_tables import SQLiteHostTables
 from dbsim.engines.sqlite.queue import SQLiteQueue
 from dbsim.engines.sqlite.scores import SQLiteScores
@@ -23,6 +24,7 @@ class SQLite(
     SQLiteTransactions,
     SQLiteStorage,
     SQLiteScores,
+    SQLiteFeed,
 ):
     """See `Backend` for what each step means."""
 

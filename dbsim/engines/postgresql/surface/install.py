@@ -41,6 +41,7 @@ from dbsim.tables.group_tables import GroupTables
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.names import dollar_quoted, identifier, literal, quote
 from dbsim.tables.source import Source
+from dbsim.tables.word_columns import word_columns
 
 # CREATE OR REPLACE of the same function or view in two transactions fails in one of them
 ONE_AT_A_TIME = "SELECT pg_advisory_xact_lock(hashtext('dbsim surface'))"
@@ -250,7 +251,7 @@ def inline_function(surface: PostgreSQLSurface, names: dict[str, Any]) -> str:
     tables = surface.tables
     key = surface.surface.key
     arrays = [f"dbsim_key_{number}" for number in range(1, len(key) + 1)]
-    derived = [quote(column.name) for column in list(tables.signatures.columns)[len(key) :]]
+    derived = [quote(column.name) for column in (*list(tables.signatures.columns)[len(key) :], *word_columns(tables))]
     texts = [source_text(field, "dbsim_source") for field in tables.record.options.fields]
     groups = GroupTables(tables)
     noted, pairings, results = (
