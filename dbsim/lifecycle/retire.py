@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Engine, delete, select
 
 from dbsim.engines.backend import Backend
 from dbsim.engines.execute import run
-from dbsim.engines.pace import Pace
+from dbsim.engines.pause import Pace
 from dbsim.engines.transactions import read, write
 from dbsim.errors import DatabaseUnavailable
 from dbsim.lifecycle.statements import drop_table

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, func, literal_column, select
 
 from dbsim.context import Stage
-from dbsim.engines.pace import Pace
+from dbsim.engines.pause import Pace
 from dbsim.engines.source_rows import source_rows, texts
 from dbsim.sync.presign import Rehearsal
 from dbsim.sync.refresh import refresh, rehearse

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, func, select
 
-from dbsim.engines.pace import Pace
+from dbsim.engines.pause import Pace
 from dbsim.progress import Progress
 from dbsim.sync import models
 from dbsim.sync.generations import Generations

@@ -9,7 +9,7 @@ from functools import partial
 from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
-from dbsim.engines.pace import Pace
+from dbsim.engines.pause import Pace
 from dbsim.errors import DbsimError
 from dbsim.lifecycle.create import outdated
 from dbsim.progress import Progress, quiet

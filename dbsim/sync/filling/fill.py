@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Connection, FromClause, func, select, text
 from sqlalchemy.schema import DropTable
 
 from dbsim.context import Stage
-from dbsim.engines.pace import Pace
+from dbsim.engines.pause import Pace
 from dbsim.engines.source_rows import source_rows, texts
 from dbsim.hashing.bloom import cardinality
 from dbsim.lifecycle.create import show

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from dbsim.engines import pace
-from dbsim.engines.pace import AIM, LEAST, ROOM, Pace
+from dbsim.engines import pause
+from dbsim.engines.pause import AIM, LEAST, ROOM, Pace
 
 
 def test_slower_at_once_faster_step_by_step() -> None:
@@ -38,8 +38,8 @@ def test_batches_smaller_than_the_least_stay_what_they_are() -> None:
 def test_the_lock_stays_free_for_a_moment(monkeypatch: Any) -> None:
     slept: list[float] = []
     clock = iter([100.0, 100.0, 100.1, 100.2, 100.21, 100.25, 100.25, 100.3])
-    monkeypatch.setattr(pace.time, "monotonic", lambda: next(clock))
-    monkeypatch.setattr(pace, "pause", slept.append)
+    monkeypatch.setattr(pause.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(pause, "pause", slept.append)
     made = Pace(1000, writers_wait=True)
     made.write(lambda work: work(None), lambda connection: None)  # type: ignore[arg-type]
     assert slept == []
