@@ -26,6 +26,7 @@ def register(raw: Any) -> None:
     raw.create_function("dbsim_hamming", 2, _hamming, deterministic=True)
     raw.create_function("dbsim_level", 5, _level, deterministic=True)
     raw.create_function("dbsim_probability", 1, _probability, deterministic=True)
+    raw.create_function("dbsim_utf8", 1, _utf8, deterministic=True)
 
 
 def _jaccard(
@@ -66,3 +67,12 @@ def _probability(evidence: int | None) -> float | None:
 
 def _hamming(key: int | None, other: int | None) -> int | None:
     return None if key is None or other is None else (key ^ other).bit_count()
+
+
+def _utf8(value: bytes | None) -> int:
+    """Whether a text, given as its bytes, can be read by a driver."""
+    try:
+        str(value or b"", "utf-8")
+    except (UnicodeDecodeError, TypeError):
+        return 0
+    return 1
