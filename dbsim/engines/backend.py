@@ -52,6 +52,14 @@ class HostTables(ABC):
     def key_forms(self, connection: Connection, value: Any, declared: str) -> Sequence[Any]:
         """A part of a key that the caller gave, such as a UUID, in every form a column of that type may have it in."""
 
+    def readable_key(self, columns: Sequence[ColumnElement[Any]]) -> list[ColumnElement[bool]]:
+        """Conditions that leave out rows whose key a driver cannot read: SQLite takes any bytes for a text."""
+        return []
+
+    def unreadable_keys(self, connection: Connection, tables: IndexTables) -> list[str]:
+        """Those keys, as hexadecimal digits."""
+        return []
+
 
 class Queue(ABC):
     """Triggers on the application's table, and the queue they fill."""
