@@ -75,6 +75,13 @@ class NotInPlace(DbsimError):
     """Something an index needs in the database was removed or changed."""
 
 
+class IndexChanged(DbsimError):
+    """Somebody else changed the options of an index, or made it anew, in the middle of some work on it."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"index {name!r} was changed by somebody else meanwhile: run this again")
+
+
 class UnknownKey(DbsimError):
     """No row of the source table has that key."""
 

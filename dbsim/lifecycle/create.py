@@ -50,6 +50,8 @@ def create(
     source.require(asked.columns, backend.not_text, backend.not_key)
     if asked.changed and asked.changed not in source.columns:
         raise UnknownName(f"column of table {source.table!r} named", asked.changed, source.columns)
+    if asked.tablespace and asked.tablespace not in (known := read(engine, backend, backend.tablespaces)):
+        raise UnknownName("tablespace", asked.tablespace, known)
     asked = _placed(engine, backend, replace(asked, table=source.table, schema=source.schema), source, distributed)
     catalogue.check_name(asked.name)
     if bucket:
@@ -179,7 +181,8 @@ def resolved(connection: Connection, backend: Backend, asked: IndexOptions, sour
     with_text = [[text for text in column if text.strip()] for column in sample]
     paired = zip(options.fields, with_text, strict=True)
     options = replace(options, fields=tuple(resolve(field, column, options.threshold) for field, column in paired))
-    return options if asked.rows else planned(options, sample, lambda: _count(connection, source))
+    free = ":" not in asked.family
+    return options if asked.rows else planned(options, sample, lambda: _count(connection, source), free=free)
 
 
 def _count(connection: Connection, source: Source) -> int:

@@ -45,6 +45,7 @@ from dbsim.tables.index_tables import IndexTables, PlainType, free_name
 from dbsim.tables.key_conditions import among, key_columns
 from dbsim.tables.names import identifier, literal, quote
 from dbsim.tables.source import Key
+from dbsim.tables.types import placed
 
 ORDERS = ("group_rows", "lowest", "diameter")  # of lists of groups
 PUBLISHED = "published"  # the result that dbsim_<index>_groups shows
@@ -222,12 +223,12 @@ class GroupTables:
         return [*found, self.apart, self.respected, self.claims]
 
     def indexes(self) -> list[CreateIndex]:
+        place = placed(self.tables.record.options.tablespace)
+        edges, contents = self.edges, self.contents
         found = [
-            Index(identifier(self.edges.name, "b"), self.edges.c.pairing, self.edges.c.b),
-            Index(
-                identifier(self.edges.name, "score"), *(self.edges.c[name] for name in ("pairing", "score", "a", "b"))
-            ),
-            Index(identifier(self.contents.name, "group"), self.contents.c.generation, self.contents.c.group_id),
+            Index(identifier(edges.name, "b"), edges.c.pairing, edges.c.b, **place),
+            Index(identifier(edges.name, "score"), *(edges.c[one] for one in ("pairing", "score", "a", "b")), **place),
+            Index(identifier(contents.name, "group"), contents.c.generation, contents.c.group_id, **place),
             *(self._order(name) for name in ORDERS),
         ]
         return [CreateIndex(index, if_not_exists=True) for index in found]
@@ -236,7 +237,9 @@ class GroupTables:
         """Groups by one of their figures; only representatives are in it."""
         columns = [self.contents.c[one] for one in ("generation", name, "group_id")]
         leads = self.contents.c.group_rows.is_not(None)
-        return Index(identifier(self.contents.name, name), *columns, postgresql_where=leads, sqlite_where=leads)
+        place = placed(self.tables.record.options.tablespace)
+        named = identifier(self.contents.name, name)
+        return Index(named, *columns, postgresql_where=leads, sqlite_where=leads, **place)
 
     def views(self) -> list[str]:
         """The statements that make the views; they read dbsim's own tables only."""

@@ -103,7 +103,7 @@ def serving(url: str, *options: str) -> Iterator[Served]:
             yield Served(found[1], process)
         finally:
             process.terminate()
-            process.wait(20)
+            process.wait(300)
 
 
 @dataclass
