@@ -11,6 +11,7 @@ from typing import Any
 
 from dbsim.hashing.bloom import jaccard
 from dbsim.hashing.records.levels import CUTS, EQUAL
+from dbsim.hashing.records.packing import least
 from dbsim.hashing.records.probability import probability_of
 
 BYTES = {1 << power: 1 << power - 3 for power in range(6, 17)}  # of a filter, by its length: those that options allow
@@ -61,7 +62,7 @@ def _common(bits: bytes, count: int, other_bits: bytes | str, other_count: int, 
 
 
 def _probability(evidence: int | None) -> float | None:
-    return None if evidence is None else probability_of(evidence)
+    return None if evidence is None else probability_of(least(evidence))
 
 
 def _hamming(key: int | None, other: int | None) -> int | None:
