@@ -61,6 +61,7 @@ def _filled(one: Status, field: str) -> str:
     help="Grows with every change, such as updated_at: no triggers, sync looks at rows changed since. "
     "It does not see deleted rows: sync --reconcile does.",
 )
+@click.option("--tablespace", help="PostgreSQL: where dbsim's tables of this index lie.")
 @click.option("--no-triggers", is_flag=True, help="Leave the table untouched; every sync then compares all rows.")
 def create(
     db: str, name: str, table: str, columns: tuple[str, ...], records: bool, no_triggers: bool, **options: Any

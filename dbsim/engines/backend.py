@@ -338,6 +338,18 @@ class Scores(ABC):
         """The objects of a JSON array, bound as `parameter`, as rows with these columns."""
 
 
+class Places:
+    """Where on a machine tables lie; by default there is no choice."""
+
+    def tablespaces(self, connection: Connection) -> list[str]:
+        """Their names."""
+        raise InvalidOption("there are no tablespaces in SQLite: leave it out, or put the file on another disk")
+
+    def into_tablespace(self, name: str, tablespace: str) -> list[str]:
+        """Statements that move a new table of dbsim's."""
+        return []
+
+
 class Feed(ABC):
     """A column that grows with every change of a row, for tables without triggers."""
 
@@ -371,7 +383,7 @@ class Nodes:
         return []
 
 
-class Backend(HostTables, Queue, Surface, Transactions, Storage, Scores, Feed, Nodes):
+class Backend(HostTables, Queue, Surface, Transactions, Storage, Scores, Feed, Nodes, Places):
     """One engine: what it is, in a few words, and its way to do each of the above."""
 
     name: str
