@@ -120,6 +120,12 @@ class Backend(Protocol):
     def create_surface(self, connection: Connection, tables: IndexTables) -> None:
         """Views and functions of an index; idempotent."""
 
+    def surface_statements(self, tables: IndexTables, home: str) -> list[str]:
+        """The same as text, without a look at the database, whose schema for dbsim's tables is `home`."""
+
+    def written_triggers(self, tables: IndexTables, home: str) -> list[str]:
+        """`create_triggers` without a look at the database, for inline indexes too."""
+
     def drop_surface(self, name: str) -> list[str]:
         """Statements that remove them and dbsim_status, as far as they are there."""
 

@@ -44,6 +44,7 @@ from dbsim.engines.postgresql import drivers, install
 from dbsim.engines.postgresql.binary_copy import binary_rows, copied_signatures
 from dbsim.engines.postgresql.references import references
 from dbsim.engines.postgresql.roles import PostgreSQLRoles, explain_denied
+from dbsim.engines.postgresql.signing import STRIPES, inline_function, space
 from dbsim.engines.postgresql.triggers import (
     channel,
     create_triggers,
@@ -67,7 +68,6 @@ from dbsim.tables.source import Key, Reference, Source, Unindexable
 from dbsim.tables.types import PostgreSQLBits
 
 BPCHAROID, TEXTOID = 1042, 25  # char(n), text
-STRIPES = 64  # locks per index: documents share them, so that a batch never fills the server's lock table
 POLL_SECONDS = 0.5  # where a sleeping worker cannot be notified
 RAW = {"no_parameters": True}  # a percent sign in a name is not a placeholder
 # A search allocates some 0.7 MB in the server (27 kB an index scan). In many a connection glibc gives them back to the
@@ -166,7 +166,7 @@ class PostgreSQL(install.PostgreSQLInstall, PostgreSQLRoles):
         if not tables.record.options.inline:
             return create_triggers(tables, patient=patient)
         assert connection is not None
-        function = install.inline_function(self.surface(connection, tables), parts(tables))
+        function = inline_function(self.surface(connection, tables), parts(tables))
         return create_triggers(tables, function, patient=patient)
 
     def require_key(self, tables: IndexTables) -> list[str]:
@@ -384,7 +384,7 @@ class PostgreSQL(install.PostgreSQLInstall, PostgreSQLRoles):
 
     def _space(self, connection: Connection, name: str) -> int:
         """Of the advisory locks of an index."""
-        return zlib.crc32(f"dbsim {self._home(connection)} {name}".encode()) - 2**31
+        return space(self._home(connection), name)
 
     def transient(self, error: BaseException) -> bool:
         state = drivers.state(error)
@@ -397,7 +397,7 @@ class PostgreSQL(install.PostgreSQLInstall, PostgreSQLRoles):
         state, detail = drivers.state(error) or "", drivers.detail(error)
         if state == "55P03":
             return DatabaseUnavailable("a table is locked by long transactions: try again when they have finished")
-        if state == "25006":
+        if state == "25006" or (state in ("0A000", "55000") and "recovery" in detail):  # locks, LISTEN and others there
             return DatabaseUnavailable(READ_ONLY)
         if state == "42501":
             return explain_denied(detail)

@@ -163,6 +163,9 @@ class SQLite(SQLiteSurface):
         generated = connection.exec_driver_sql(asked, (tables.record.options.table,)).scalars().all()
         return "" if watched.keys() & {*generated} else " OF " + ", ".join(map(quote, watched))
 
+    def written_triggers(self, tables: IndexTables, home: str) -> list[str]:
+        return self.create_triggers(tables, None)
+
     def require_key(self, tables: IndexTables) -> list[str]:
         return []  # a column takes values of any type
 
