@@ -75,6 +75,10 @@ class NotInPlace(DbsimError):
     """Something an index needs in the database was removed or changed."""
 
 
+class NothingReadable(DbsimError):
+    """No row of the indexed table can be read as text."""
+
+
 class UnknownKey(DbsimError):
     """No row of the source table has that key."""
 
