@@ -10,6 +10,7 @@ import click
 
 from dbsim import __version__
 from dbsim.cli.ending import exit_code, replace_unwritable, unread
+from dbsim.errors import suggest
 
 # each command's module, loaded when the command is asked for: `dbsim --version` need not load a database driver
 COMMANDS = {
@@ -42,6 +43,13 @@ class Commands(click.Group):
                 found: tuple[click.Command, ...] = importlib.import_module(f"{__name__}.{module}").COMMANDS
                 return next(command for command in found if command.name == cmd_name)
         return None
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            error.message = error.message.rstrip(".") + suggest(args[0], self.list_commands(ctx))
+            raise
 
     def invoke(self, ctx: click.Context) -> Any:
         try:

