@@ -6,6 +6,7 @@ import sqlite3
 import statistics
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -15,7 +16,7 @@ from sqlalchemy import text
 import dbsim
 from benchmarks import corpora
 from benchmarks.report import Report, Target
-from benchmarks.server import empty, postgres
+from benchmarks.server import SECRET, empty, postgres
 
 PARTS = ("sqlite", "postgresql")
 SIZES = {"small": 10_000, "medium": 40_000, "full": 124_000}
@@ -40,7 +41,22 @@ def run(size: str, parts: Sequence[str] = PARTS) -> Report:
     return report
 
 
-Alternatives = dict[str, Callable[[str, str], int]]
+Ask = Callable[[str, str], int]  # two words → how many rows
+
+
+def nothing() -> None:
+    """There is nothing to prepare."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way to ask, and what has to be made for it first, whose size is measured."""
+
+    ask: Ask
+    prepare: Callable[[], None] = nothing
+
+
+Alternatives = dict[str, Way]
 
 
 def _measure(
@@ -50,22 +66,31 @@ def _measure(
         connection.execute(text("CREATE TABLE packages (id INTEGER PRIMARY KEY, body TEXT)"))
         rows = [{"id": number, "body": body} for number, body in enumerate(texts, 1)]
         connection.execute(text("INSERT INTO packages VALUES (:id, :body)"), rows)
-    index = database.create_index("packages", table="packages", columns="body", false_drops=0.01)
+    index = database.create_index("packages", table="packages", columns="body", false_drops=0.01, secret=SECRET)
     index.sync()
-    engine = database.engine.dialect.name
-    field = index.options.fields[0]
-    report.add(f"{engine}: signature", field.word_bits, "bits", note=f"{field.word_marks} bits a word")
-    ways: Alternatives = {"LIKE": lambda a, b: _like(database, a, b)}
-    ways |= {"bit slices": _slices(index, texts)} | others(database)
+    engine, field = database.engine.dialect.name, index.options.fields[0]
+    note = f"{field.word_marks} bits a word, {2 * field.word_bits // 8} bytes a row with the B-tree"
+    report.add(f"{engine}: signature", field.word_bits, "bits", note=note)
+    ways = {"LIKE": Way(lambda a, b: _like(database, a, b))} | others(database)
+    ways["bit slices"] = _slices(index, texts)
     mine = _times(lambda a, b: len(index.contains(a, b)))
+    report.add(f"{engine}: contains", mine, "ms a question")
     for name, way in ways.items():
-        theirs = _times(way)
-        target = Target("≥", 20) if name == "LIKE" else None
+        before = _size(database)
+        way.prepare()
+        grown = (_size(database) - before) / len(texts)
         # the ratio asked for is that of speeds, so LIKE's time stands first
-        if target:
-            report.add(f"{engine}: {name}", theirs, "ms a question", peer="contains", peer_value=mine, target=target)
-        else:
-            report.add(f"{engine}: {name}", theirs, "ms a question", peer="contains", peer_value=mine)
+        target = Target("≥", 20) if name == "LIKE" else None
+        note = f"{grown:.0f} bytes a row" if way.prepare is not nothing else ""
+        report.add(
+            f"{engine}: {name}",
+            _times(way.ask),
+            "ms a question",
+            peer="contains",
+            peer_value=mine,
+            note=note,
+            target=target,
+        )
     asked = [index.contains(a, b) for a, b in QUESTIONS]
     looked = sum(found.looked for found in asked)
     report.add(
@@ -73,7 +98,16 @@ def _measure(
     )
 
 
-def _times(way: Callable[[str, str], int]) -> float:
+def _size(database: dbsim.Database) -> int:
+    sqlite = database.engine.dialect.name == "sqlite"
+    with database.engine.connect() as connection:
+        if not sqlite:
+            return int(connection.execute(text("SELECT pg_database_size(current_database())")).scalar_one())
+        pages, size = (connection.execute(text(f"PRAGMA {one}")).scalar_one() for one in ("page_count", "page_size"))
+        return int(pages * size)
+
+
+def _times(way: Ask) -> float:
     """Median over the questions of the best of some runs, in milliseconds."""
     found = []
     for a, b in QUESTIONS:
@@ -82,7 +116,7 @@ def _times(way: Callable[[str, str], int]) -> float:
     return statistics.median(found)
 
 
-def _clock(way: Callable[[str, str], int], a: str, b: str) -> float:
+def _clock(way: Ask, a: str, b: str) -> float:
     start = time.perf_counter()
     way(a, b)
     return time.perf_counter() - start
@@ -95,66 +129,72 @@ def _like(database: dbsim.Database, a: str, b: str) -> int:
         return len(connection.execute(query, {"a": f"%{a}%", "b": f"%{b}%"}).all())
 
 
-def _slices(index: dbsim.Index, texts: list[str]) -> Callable[[str, str], int]:
+def _slices(index: dbsim.Index, texts: list[str]) -> Way:
     """The signatures turned: a bitmap of all rows for each bit, in a table of its own; texts are not looked at."""
-    signer = index._signer
-    words = signer.fields[0].words
-    assert words is not None
-    signed = [signer.sign([texts[start : start + 5000]]).words[0] for start in range(0, len(texts), 5000)]
-    bits = np.unpackbits(np.concatenate(signed).astype(">i8").view(np.uint8), axis=1)
-    turned = np.packbits(bits.T, axis=1)
-    with index._context.engine.begin() as connection:
-        kind = "BLOB" if index._context.engine.dialect.name == "sqlite" else "BYTEA"
-        connection.execute(text(f"CREATE TABLE slices (slice INTEGER PRIMARY KEY, rows {kind})"))
-        rows = [{"slice": number, "rows": row.tobytes()} for number, row in enumerate(turned)]
-        connection.execute(text("INSERT INTO slices VALUES (:slice, :rows)"), rows)
+    signer, engine = index._signer, index._context.engine
+
+    def prepare() -> None:
+        signed = [signer.sign([texts[start : start + 5000]]).words[0] for start in range(0, len(texts), 5000)]
+        bits = np.unpackbits(np.concatenate(signed).astype(">i8").view(np.uint8), axis=1)
+        turned = np.packbits(bits.T, axis=1)
+        with engine.begin() as connection:
+            kind = "BLOB" if engine.dialect.name == "sqlite" else "BYTEA"
+            connection.execute(text(f"CREATE TABLE slices (slice INTEGER PRIMARY KEY, rows {kind})"))
+            rows = [{"slice": number, "rows": row.tobytes()} for number, row in enumerate(turned)]
+            connection.execute(text("INSERT INTO slices VALUES (:slice, :rows)"), rows)
 
     def ask(a: str, b: str) -> int:
         marks = np.unpackbits(signer.mark(0, f"{a} {b}".encode()).astype(">i8").view(np.uint8))
         wanted = np.flatnonzero(marks).tolist()
         query = text(f"SELECT rows FROM slices WHERE slice IN ({', '.join(map(str, wanted))})")
-        with index._context.engine.connect() as connection:
+        with engine.connect() as connection:
             found = [np.frombuffer(row[0], np.uint8) for row in connection.execute(query)]
         return int(np.unpackbits(np.bitwise_and.reduce(found)).sum())
 
-    return ask
+    return Way(ask, prepare)
 
 
 def _fts5(database: dbsim.Database) -> Alternatives:
     raw: Any = database.engine.raw_connection().driver_connection
     assert isinstance(raw, sqlite3.Connection)
-    raw.execute("CREATE VIRTUAL TABLE found USING fts5(body, content='packages', content_rowid='id')")
-    raw.execute("INSERT INTO found (found) VALUES ('rebuild')")
-    raw.commit()
-    return {
-        "FTS5": lambda a, b: len(raw.execute("SELECT rowid FROM found WHERE found MATCH ?", (f"{a} {b}",)).fetchall())
-    }
+
+    def prepare() -> None:
+        raw.execute("CREATE VIRTUAL TABLE found USING fts5(body, content='packages', content_rowid='id')")
+        raw.execute("INSERT INTO found (found) VALUES ('rebuild')")
+        raw.commit()
+
+    def ask(a: str, b: str) -> int:
+        return len(raw.execute("SELECT rowid FROM found WHERE found MATCH ?", (f"{a} {b}",)).fetchall())
+
+    return {"FTS5": Way(ask, prepare)}
 
 
 def _gin(database: dbsim.Database) -> Alternatives:
-    with database.engine.begin() as connection:
-        connection.execute(text("CREATE INDEX ON packages USING gin (to_tsvector('simple', body))"))
-        trigrams = connection.execute(
-            text("SELECT count(*) FROM pg_available_extensions WHERE name = 'pg_trgm'")
-        ).scalar_one()
-
-    def vectors(a: str, b: str) -> int:
-        query = text("SELECT id FROM packages WHERE to_tsvector('simple', body) @@ to_tsquery('simple', :q)")
+    def counted(statement: str, **values: object) -> int:
         with database.engine.connect() as connection:
-            return len(connection.execute(query, {"q": f"{a} & {b}"}).all())
+            return len(connection.execute(text(statement), values).all())
 
-    ways: Alternatives = {"tsvector with GIN": vectors}
-    if trigrams:
-        ways["pg_trgm with GIN"] = lambda a, b: _trigrams(database, a, b)
+    def made(*statements: str) -> Callable[[], None]:
+        return lambda: _execute(database, statements)
+
+    vectors = "SELECT id FROM packages WHERE to_tsvector('simple', body) @@ to_tsquery('simple', :q)"
+    function = "SELECT id FROM dbsim_packages_contains(ARRAY[:a, :b])"
+    by_vector = "CREATE INDEX ON packages USING gin (to_tsvector('simple', body))"
+    ways = {
+        "contains from SQL": Way(lambda a, b: counted(function, a=a, b=b)),
+        "tsvector with GIN": Way(lambda a, b: counted(vectors, q=f"{a} & {b}"), made(by_vector)),
+    }
+    if counted("SELECT FROM pg_available_extensions WHERE name = 'pg_trgm'"):
+        by_trigram = "CREATE INDEX ON packages USING gin (body gin_trgm_ops)"
+        prepare = made("CREATE EXTENSION pg_trgm", by_trigram)
+        ways["pg_trgm with GIN"] = Way(lambda a, b: _like(database, a, b), prepare)
     return ways
 
 
-def _trigrams(database: dbsim.Database, a: str, b: str) -> int:
-    """The index is made at the first question, after LIKE was measured without it."""
+def _execute(database: dbsim.Database, statements: Sequence[str]) -> None:
     with database.engine.begin() as connection:
-        connection.execute(text("CREATE EXTENSION IF NOT EXISTS pg_trgm"))
-        connection.execute(text("CREATE INDEX IF NOT EXISTS by_trigram ON packages USING gin (body gin_trgm_ops)"))
-    return _like(database, a, b)
+        for statement in statements:
+            connection.execute(text(statement))
 
 
 if __name__ == "__main__":

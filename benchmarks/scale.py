@@ -1,4 +1,4 @@
-"""Past one core: `dbsim bulk duplicates` and `sync --workers` as processes, time and memory; beside datasketch."""
+"""Past one core: bulk, `sync --workers`, `duplicates` of large tables and Spark, as processes: time and memory."""
 
 from __future__ import annotations
 
@@ -25,6 +25,18 @@ LOOK = 0.1  # seconds between two looks at the memory
 # the issue's bars hold for these numbers of rows and two cores; smaller runs have none
 BULK_BARS = {2_000_000: (60, 1200), 5_000_000: (130, 1500)}  # rows: seconds, megabytes
 WORKERS_BAR = (1_000_000, Target("≥", 1.7))
+SPARK_BAR = (200_000, Target("≤", 50, "value"))
+GROWTH_BAR, MEMORY_BAR = (5_000_000, Target("≤", 11, "value")), Target("≤", 600, "value")
+SPARK = """
+import sys
+from pyspark.sql import SparkSession
+from dbsim.spark import duplicates
+builder = SparkSession.builder.master("local-cluster[2,1,1024]").config("spark.ui.enabled", "false")
+spark = builder.config("spark.sql.shuffle.partitions", "4").config("spark.driver.host", "127.0.0.1").getOrCreate()
+groups = duplicates(spark.read.parquet(sys.argv[1]), key="id", columns="body", threshold=float(sys.argv[2]))
+groups.write.parquet(sys.argv[3])
+spark.stop()
+"""
 
 
 @dataclass(frozen=True)
@@ -34,14 +46,18 @@ class Sizes:
     bulk: tuple[int, ...]
     synced: int
     peer: int
+    spark: int
+    grown: tuple[int, int]  # a table and one of ten times its size
 
 
 SIZES = {
-    "small": Sizes(bulk=(10_000,), synced=3_000, peer=1_000),
-    "medium": Sizes(bulk=(200_000,), synced=200_000, peer=20_000),
-    "full": Sizes(bulk=(200_000, 2_000_000), synced=1_000_000, peer=200_000),
+    "small": Sizes(bulk=(10_000,), synced=3_000, peer=1_000, spark=1_000, grown=(500, 5_000)),
+    "medium": Sizes(bulk=(200_000,), synced=200_000, peer=20_000, spark=20_000, grown=(20_000, 200_000)),
+    "full": Sizes(
+        bulk=(200_000, 2_000_000, 5_000_000), synced=1_000_000, peer=200_000, spark=200_000, grown=(500_000, 5_000_000)
+    ),
 }
-PARTS = ("bulk", "workers")
+PARTS = ("bulk", "workers", "grown", "spark")
 
 
 @dataclass(frozen=True)
@@ -64,7 +80,50 @@ def run(size: str, parts: Sequence[str] = PARTS) -> Report:
             report.versions |= server.server_versions(url)
             for engine in server.ENGINES:
                 workers(report, sizes, url, engine)
+    if "grown" in parts:
+        with server.postgres() as url:
+            for engine in server.ENGINES:
+                grown(report, sizes, url, engine)
+    if "spark" in parts and installed("pyspark"):
+        spark(report, sizes.spark)
     return report
+
+
+# ── a database ten times as large ──
+def grown(report: Report, sizes: Sizes, url: str, engine: str) -> None:
+    spent = [_deduplicated(engine, url, rows) for rows in sizes.grown]
+    rows, bar = GROWTH_BAR
+    there = sizes.grown[1] >= rows
+    what = f"sync and duplicates, {engine}, {sizes.grown[1]:,} rows"
+    seconds = [one.seconds for one in spent]
+    note = f"{seconds[0]:.1f} s for {sizes.grown[0]:,} rows, {seconds[1]:.1f} s; two processes, start-up included"
+    report.add(f"{what} against a tenth", seconds[1] / seconds[0], "times", target=bar if there else None, note=note)
+    report.add(f"peak memory, {what}", spent[1].megabytes, "MB", target=MEMORY_BAR if there else None)
+
+
+def _deduplicated(engine: str, url: str, rows: int) -> Spent:
+    console.print(f"{engine}: sync and duplicates, {rows:,} rows")
+    with server.empty(engine, url) as database:
+        server.load(database, "documents", enumerate(corpora.paragraphs(rows, LENGTH, COPIES, NEAR), 1))
+        how = {"words": WORDS, "threshold": THRESHOLD, "secret": server.SECRET}
+        database.create_index("documents", table="documents", columns="body", **how)
+        target = database.engine.url.render_as_string(hide_password=False)
+        parts = [spend("sync", target, "documents"), spend("duplicates", target, "documents", "--json")]
+    return Spent(sum(part.seconds for part in parts), max(part.megabytes for part in parts))
+
+
+# ── Spark ──
+def spark(report: Report, rows: int) -> None:
+    console.print(f"Spark, {rows:,} rows")
+    with tempfile.TemporaryDirectory(prefix="dbsim-bench-") as folder:
+        source, groups = Path(folder) / "rows.parquet", Path(folder) / "groups"
+        write(source, rows)
+        taken = watched([sys.executable, "-c", SPARK, str(source), str(THRESHOLD), str(groups)], "Spark")
+        found = sum(pq.read_metadata(part).num_rows for part in groups.glob("*.parquet"))
+    least, bar = SPARK_BAR
+    note = f"{found:,} rows in groups; two executors of one core, start of the session included"
+    report.add(f"Spark, {rows:,} rows", taken.seconds, "s", target=bar if rows >= least else None, note=note)
+    report.add(f"peak memory of it, {rows:,} rows", taken.megabytes, "MB", note="all processes together")
 
 
 # ── bulk ──
@@ -156,6 +215,10 @@ def workers(report: Report, sizes: Sizes, url: str, engine: str) -> None:
 def spend(*arguments: str) -> Spent:
     """Of `dbsim …`; exit code 1, nothing found, counts as done."""
     command = [sys.executable, "-c", "from dbsim.cli import main; main()", *arguments]
+    return watched(command, f"dbsim {' '.join(arguments[:2])}")
+
+
+def watched(command: Sequence[str], name: str) -> Spent:
     start, peak = time.perf_counter(), 0.0
     with tempfile.TemporaryFile() as said:
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=said)
@@ -169,7 +232,7 @@ def spend(*arguments: str) -> Spent:
         said.seek(0)
         message = said.read().decode(errors="replace").strip()
     if process.returncode not in (0, 1):
-        raise SystemExit(f"dbsim {' '.join(arguments[:2])} ended with exit code {process.returncode}: {message}")
+        raise SystemExit(f"{name} ended with exit code {process.returncode}: {message}")
     return Spent(taken, peak)
 
 

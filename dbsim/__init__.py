@@ -7,37 +7,98 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dbsim.database import Database, open
+    from dbsim.dedupe.acting.resolve import Resolution
+    from dbsim.dedupe.decisions import Decision
+    from dbsim.dedupe.kernels.buckets import Limits
+    from dbsim.dedupe.results import Duplicates, Group, Pair, Pairs
     from dbsim.engines.registry import register
-    from dbsim.errors import DbsimError
+    from dbsim.errors import DbsimError, InvalidOption
+    from dbsim.evaluate.clusters import Clusters
+    from dbsim.evaluate.figures import EvaluateReport
+    from dbsim.evaluate.sampling.graph import WalkSample
+    from dbsim.evaluate.sampling.overlap import Overlap
+    from dbsim.evaluate.tune import TuneReport
     from dbsim.index import Index
+    from dbsim.lifecycle.status import Status
     from dbsim.options import Field, IndexOptions
+    from dbsim.search.contains import Contained
+    from dbsim.search.door import Admission, Match
     from dbsim.search.explain import Explanation
+    from dbsim.search.limits import Search
     from dbsim.search.results import Hit, Results
+    from dbsim.search.words import Words
+    from dbsim.sync.compare import Differences
+    from dbsim.sync.worker import SyncReport
+    from dbsim.text.kinds.guess import Guess
 
 __version__ = "0.1.0"
 __all__ = [
+    "Admission",
+    "Clusters",
+    "Contained",
     "Database",
     "DbsimError",
+    "Decision",
+    "Differences",
+    "Duplicates",
+    "EvaluateReport",
     "Explanation",
     "Field",
+    "Group",
+    "Guess",
     "Hit",
     "Index",
     "IndexOptions",
+    "InvalidOption",
+    "Limits",
+    "Match",
+    "Overlap",
+    "Pair",
+    "Pairs",
+    "Resolution",
     "Results",
+    "Search",
+    "Status",
+    "SyncReport",
+    "TuneReport",
+    "WalkSample",
+    "Words",
     "open",
     "register",
 ]
 
 # loaded when first used: an application that only imports dbsim pays nothing at its start
 _HOMES = {
+    "Admission": "search.door",
+    "Clusters": "evaluate.clusters",
+    "Contained": "search.contains",
     "Database": "database",
     "DbsimError": "errors",
+    "Decision": "dedupe.decisions",
+    "Differences": "sync.compare",
+    "Duplicates": "dedupe.results",
+    "EvaluateReport": "evaluate.figures",
     "Explanation": "search.explain",
     "Field": "options",
+    "Group": "dedupe.results",
+    "Guess": "text.kinds.guess",
     "Hit": "search.results",
     "Index": "index",
     "IndexOptions": "options",
+    "InvalidOption": "errors",
+    "Limits": "dedupe.kernels.buckets",
+    "Match": "search.door",
+    "Overlap": "evaluate.sampling.overlap",
+    "Pair": "dedupe.results",
+    "Pairs": "dedupe.results",
+    "Resolution": "dedupe.acting.resolve",
     "Results": "search.results",
+    "Search": "search.limits",
+    "Status": "lifecycle.status",
+    "SyncReport": "sync.worker",
+    "TuneReport": "evaluate.tune",
+    "WalkSample": "evaluate.sampling.graph",
+    "Words": "search.words",
     "open": "database",
     "register": "engines.registry",
 }

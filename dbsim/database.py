@@ -63,7 +63,7 @@ class Database:
     # ── schema ──
     def upgrade(self, to: str | None = None) -> str:
         """Create dbsim's own tables or bring them up to this version; safe to repeat. Returns the version."""
-        return own_schema.upgrade(self.engine, self._backend, to)
+        return own_schema.upgrade(self.engine, self._backend, to, self._context.after_create_table)
 
     def downgrade(self, to: str = "base", *, documents: bool | None = None) -> None:
         """Remove dbsim's own tables, or lower their version; the indexes must be dropped before.
@@ -95,6 +95,8 @@ class Database:
         false_drops: float | None = None,
         triggers: bool = True,
         inline: bool = False,
+        changed: str | None = None,
+        distributed: bool | None = None,
         secret: bytes | None = None,
     ) -> Index:
         """An index on a table; the same call again changes nothing.
@@ -105,6 +107,9 @@ class Database:
         Rows and keys follow from threshold and recall, or from a `bucket` size as Gionis, Indyk and Motwani have it.
         `triggers=False` leaves the table untouched: then every `sync` compares all rows. `inline=True` (PostgreSQL) has
         the database sign changed rows in the transaction that writes them: found at once, no worker.
+        `changed` names a column that grows with every change, such as updated_at: no triggers, and `sync` looks at rows
+        changed since; deleted rows, and changes that leave the column alone, are found by sync(reconcile=True) only.
+        `distributed` (Citus): left open, the database says whether the table is; its index has no triggers.
         `false_drops`, such as 0.01, adds word signatures, for `contains`: the share of rows looked at in vain.
         """
         self._require_schema()
@@ -120,12 +125,14 @@ class Database:
             recall=0.95 if recall is None else recall,
             rows=rows or 0,
             keys=keys or 0,
-            triggers=triggers,
+            triggers=triggers and not changed,
             inline=inline,
+            changed=changed or "",
         )
         chosen = {"threshold": threshold, "recall": recall, "family": family, "rows": rows, "keys": keys}
         given = [*ALWAYS_GIVEN, *(option for option, value in chosen.items() if value is not None)]
-        create(self.engine, self._backend, options, given, secret, self._context.after_create_table, bucket or 0)
+        hook = self._context.after_create_table
+        create(self.engine, self._backend, options, given, secret, hook, bucket or 0, distributed)
         return self.index(name)
 
     def create_records(

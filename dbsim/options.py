@@ -114,6 +114,8 @@ class IndexOptions:
     keys: int = 0
     triggers: bool = True
     inline: bool = False  # PostgreSQL: the trigger signs, in the transaction that writes
+    changed: str = ""  # without triggers: a column that grows with every change of a row, so that sync looks at few
+    distributed: bool = False  # Citus: the table lies on several nodes, and dbsim's tables beside it
     planned: Planned | None = detail(default=None, compare=False)  # what the plan was chosen by; stores nothing else
 
     def __post_init__(self) -> None:
@@ -134,8 +136,10 @@ class IndexOptions:
             raise InvalidOption("give both rows and keys, or neither to have them follow from threshold and recall")
         if self.inline and not self.triggers:
             raise InvalidOption("an inline index is kept by its triggers: leave out inline or allow triggers")
-        if self.inline and any(field.false_drops for field in self.fields):
-            raise InvalidOption("word signatures are not made in SQL: leave out inline or the signature")
+        if self.changed and self.triggers:
+            raise InvalidOption("triggers tell of every change, a changed column of some: say triggers=False with it")
+        if self.distributed and self.triggers:
+            raise InvalidOption("Citus has no triggers on distributed tables: leave out inline, and say triggers=False")
 
     def _most_rows(self) -> int:
         """What the family allows; a name that is no family is refused by `with_plan`."""
@@ -193,8 +197,9 @@ class IndexOptions:
 
     def to_json(self) -> str:
         data = asdict(self)
-        if not self.inline:  # who signs does not change what is stored
-            del data["inline"]
+        for name in ("inline", "changed", "distributed"):  # who signs, when and where does not change what is stored
+            if not data[name]:
+                del data[name]
         if self.planned is None:
             del data["planned"]
         for field in data["fields"]:
@@ -214,7 +219,18 @@ class IndexOptions:
     def differences(self, asked: IndexOptions, given: Sequence[str]) -> list[str]:
         """What `asked` wants otherwise; only options the user named (`given`) count, the rest was chosen for them."""
         found = []
-        for name in ("table", "schema", "family", "threshold", "recall", "rows", "keys", "triggers", "inline"):
+        for name in (
+            "table",
+            "schema",
+            "family",
+            "threshold",
+            "recall",
+            "rows",
+            "keys",
+            "triggers",
+            "inline",
+            "changed",
+        ):
             mine, theirs = getattr(self, name), getattr(asked, name)
             if name in given and theirs is not None and mine != theirs:
                 found.append(f"{name} is {mine!r}, not {theirs!r}")

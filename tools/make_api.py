@@ -28,7 +28,9 @@ INTRODUCTION = (
     "Made by `python -m tools.make_api` from the docstrings; the examples are run by the tests, one after another, on "
     "SQLite and on PostgreSQL. `None` always means “not given”."
 )
-RETURNED = ("Results", "Hit", "Explanation", "Field", "IndexOptions")
+RETURNED = [
+    name for name in dbsim.__all__ if isinstance(getattr(dbsim, name), type) and name not in ("Database", "Index")
+]
 
 
 def public_methods(one: type) -> dict[str, Any]:

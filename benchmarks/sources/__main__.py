@@ -1,4 +1,4 @@
-"""python -m benchmarks.sources NAME [--size small|full] [--plots FOLDER]: an experiment of the sources, run again."""
+"""python -m benchmarks.sources NAME [--size SIZE] [--plots FOLDER]: an experiment of the sources, run again."""
 
 from __future__ import annotations
 
@@ -24,14 +24,16 @@ PLOTS = Path(__file__).parent / "plots"
 @click.command(help=__doc__)
 @click.argument("name", type=click.Choice([*EXPERIMENTS, "all", "readme"]))
 @click.argument("folder", type=click.Path(path_type=Path, exists=True), required=False)
-@click.option("--size", type=click.Choice(["small", "full"]), default="full", show_default=True)
+@click.option("--size", type=click.Choice(["small", "medium", "full"]), default="full", show_default=True)
 @click.option("--plots", type=click.Path(path_type=Path), default=PLOTS, help="Folder for the pictures.")
 def main(name: str, folder: Path | None, size: str, plots: Path) -> None:
     if name == "readme":
         readme.write(folder or Path.cwd(), list(EXPERIMENTS))
         return
     for one in EXPERIMENTS if name == "all" else (name,):
-        import_module(f"benchmarks.sources.{one.replace('-', '_')}").run(size).show(plots)
+        module = import_module(f"benchmarks.sources.{one.replace('-', '_')}")
+        between = size == "medium" and size not in getattr(module, "SIZES", ())  # which only the longest has
+        module.run("full" if between else size).show(plots)
 
 
 if __name__ == "__main__":

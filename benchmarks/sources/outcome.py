@@ -37,6 +37,7 @@ class Outcome:
     size: str
     findings: list[Finding] = field(default_factory=list)
     figures: dict[str, Any] = field(default_factory=dict)
+    conclusion: str = ""  # in plain words, where single findings do not say it
     pictures: dict[str, str] = field(default_factory=dict)  # file name → svg
     started: float = field(default_factory=time.perf_counter)
 

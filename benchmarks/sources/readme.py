@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 HERE = Path(__file__).parent
@@ -36,5 +37,7 @@ def _section(found: dict[str, Any]) -> str:
         "| " + " | ".join(finding[part].replace("|", "\\|") for part in ("claim", "measured", "verdict")) + " |"
         for finding in found["findings"]
     ]
+    if found.get("conclusion"):
+        lines += ["", fill(found["conclusion"], 120)]
     plot = HERE / "plots" / f"{found['name']}.svg"
     return "\n".join(lines) + "\n" + (f"\n![{found['name']}](plots/{plot.name})\n" if plot.exists() else "")

@@ -107,12 +107,9 @@ def digits(intervals: NDArray[np.int64]) -> Keys:
 
 def lengthened(analysed: Documents) -> Numbers:
     """The length of each tf-idf vector before it is scaled to one."""
-    tokens, model = analysed.fields[0].tokens, fit_frequencies(analysed)
-    terms, place = np.unique(tokens.hashes, return_inverse=True)
-    documents = np.repeat(np.arange(len(tokens.counts)), tokens.counts)
-    counted = csr_array(coo_array((np.ones(len(place)), (documents, place)), shape=(len(analysed), len(terms))))
-    counted.data *= inverse_frequency(terms, model)[counted.indices]
-    return np.sqrt(np.asarray(counted.power(2).sum(axis=1)).reshape(-1))
+    matrix, terms = counted(analysed), np.unique(analysed.fields[0].tokens.hashes)
+    matrix.data *= inverse_frequency(terms, fit_frequencies(analysed))[matrix.indices]
+    return np.sqrt(np.asarray(matrix.power(2).sum(axis=1)).reshape(-1))
 
 
 def stable_keys(
@@ -149,3 +146,42 @@ def fuzzy_keys(family: Fuzzy, analysed: Documents, schemes: int, *, fitted: bool
         return np.stack(made, axis=1)
 
     return keys_at
+
+
+def shifted_keys(family: Fuzzy, analysed: Documents, schemes: int) -> Callable[[float], Keys]:
+    """As many schemes as wanted: three intervals of equal width, their borders at a random place for every class."""
+    deviations = family.deviations(analysed, family.division([text for f in analysed.fields for text in f.folded]))
+    shift = np.random.default_rng(5).random((schemes, deviations.shape[1]))
+
+    def keys_at(scale: float) -> Keys:
+        intervals = (np.floor(deviations / (2 * scale) + one).astype(np.int64) for one in shift)
+        return np.stack([digits(np.clip(some, -1, 1)) for some in intervals], axis=1)
+
+    return keys_at
+
+
+def counted(analysed: Documents) -> csr_array:
+    """documents × words: how often each occurs."""
+    tokens = analysed.fields[0].tokens
+    terms, place = np.unique(tokens.hashes, return_inverse=True)
+    documents = np.repeat(np.arange(len(tokens.counts)), tokens.counts)
+    return csr_array(coo_array((np.ones(len(place)), (documents, place)), shape=(len(analysed), len(terms))))
+
+
+def plain_cosine(analysed: Documents, chosen: NDArray[np.int64]) -> Numbers:
+    """Of word counts as they are, the frequent words included."""
+    matrix = counted(analysed)
+    lengths = np.sqrt(np.asarray(matrix.power(2).sum(axis=1)).reshape(-1))
+    matrix.data /= np.repeat(np.maximum(lengths, 1e-12), np.diff(matrix.indptr))
+    return exact_cosine(matrix, chosen)
+
+
+def word_jaccard(analysed: Documents, chosen: NDArray[np.int64]) -> Numbers:
+    """Of the sets of words."""
+    matrix = counted(analysed)
+    matrix.data[:] = 1.0
+    sizes = np.diff(matrix.indptr).astype(float)
+    common = np.asarray((matrix[chosen] @ matrix.T).toarray())
+    found = common / np.maximum(sizes[chosen][:, None] + sizes[None, :] - common, 1.0)
+    found[np.arange(len(chosen)), chosen] = -1.0
+    return np.asarray(found)

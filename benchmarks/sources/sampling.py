@@ -24,7 +24,7 @@ def run(size: str) -> Outcome:
     outcome = Outcome("sampling", "seed 001, §1.1, §1.2, §2.1", setting, size)
     rng = np.random.default_rng(1)
     pictures = [fingerprints(outcome, repeats, rng), minima(outcome, size, rng), sizes(outcome, repeats // 10, rng)]
-    outcome.pictures["sampling.svg"] = sheet(pictures, columns=3)
+    outcome.pictures["sampling.svg"] = sheet(pictures)
     return outcome
 
 

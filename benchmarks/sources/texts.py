@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import cache
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -32,9 +33,14 @@ def howto(count: int, seed: int = 1) -> list[str]:
     return [text[:LONGEST] for text in _sample("howto", count, seed)]
 
 
+@cache
+def _texts(name: str) -> tuple[str, ...]:
+    """Decompressed once for all sizes of an experiment."""
+    return tuple(record["text"] for record in corpora.records(name) if len(record["text"]) > 300)
+
+
 def _sample(name: str, count: int, seed: int) -> list[str]:
-    texts = [record["text"] for record in corpora.records(name)]
-    texts = [text for text in texts if len(text) > 300]
+    texts = _texts(name)
     chosen = np.random.default_rng(seed).permutation(len(texts))[:count]
     return [texts[number] for number in np.sort(chosen)]
 

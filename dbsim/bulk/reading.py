@@ -50,7 +50,7 @@ class Rows:
             for name in (*self.key, *self.columns):
                 if name not in batch.schema.names:
                     raise UnknownName(COLUMN, name, batch.schema.names)
-            yield from _cut(batch if wanted is None else batch.select(wanted))
+            yield from cut(batch if wanted is None else batch.select(wanted))
 
 
 def texts(batch: pa.RecordBatch, fields: Sequence[Field]) -> list[list[str]]:
@@ -88,7 +88,8 @@ def _decoded(value: bytes | None) -> str:
         return ""
 
 
-def _cut(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+def cut(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    """Into parts of bounded size."""
     step = max(1, min(ROWS, BYTES * len(batch) // max(batch.nbytes, 1)))
     for start in range(0, len(batch), step):
         yield batch.slice(start, step)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
@@ -55,11 +55,8 @@ class Groups(Batches):
         self._found = found
         self.limited: Limited = finding.edges.limited
         keys = finding.rows.keys.schema
-        taken = {name.lower() for name in keys.names}
-        numbers = [("group_id", pa.int64()), ("score", pa.float64()), ("diameter", pa.float64())]
-        made = [pa.field(_free(taken, name), type_) for name, type_ in numbers]
-        made += [pa.field(_free(taken, f"representative_{field.name}"), field.type) for field in keys]
-        self.schema = pa.schema([*keys, *made])
+        names, types = group_columns(keys.names), [pa.int64(), pa.float64(), pa.float64(), *keys.types]
+        self.schema = pa.schema([*keys, *map(pa.field, names, types)])
 
     def __len__(self) -> int:
         return int((self._found.fingerprints == self._found.group_ids).sum())
@@ -171,12 +168,15 @@ def _keys(finding: Finding, rows: Numbers) -> list[pa.Array]:
     return [column.combine_chunks() for column in taken.columns]
 
 
-def _free(taken: set[str], name: str) -> str:
-    """As the columns of the view dbsim_<index>_groups are named."""
-    while name.lower() in taken:
-        name += "_"
-    taken.add(name.lower())
-    return name
+def group_columns(key: Sequence[str]) -> list[str]:
+    """What stands beside the key is called as in the view dbsim_<index>_groups; a name that the key has ends in _."""
+    taken, names = {name.lower() for name in key}, list[str]()
+    for name in ("group_id", "score", "diameter", *(f"representative_{name}" for name in key)):
+        while name.lower() in taken:
+            name += "_"
+        taken.add(name.lower())
+        names.append(name)
+    return names
 
 
 def write_batches(batches: Batches, schema: pa.Schema, path: Path) -> int:

@@ -93,7 +93,8 @@ class _Run:
 
 def _run(source: Origin, settings: Settings) -> _Run:
     require_positive(workers=settings.get("workers"))
-    asked, key, threshold = _options(settings), settings.get("key"), settings.get("threshold")
+    key, threshold = settings.get("key"), settings.get("threshold")
+    asked = comparable(settings.get("options"), settings.get("columns"), threshold)
     pairing = PairOptions(
         threshold=asked.threshold if threshold is None else threshold,
         verify=settings.get("verify"),
@@ -105,11 +106,12 @@ def _run(source: Origin, settings: Settings) -> _Run:
     return _Run(rows, batches, options, secret, pairing, workers, settings.get("progress", quiet))
 
 
-def _options(settings: Settings) -> IndexOptions:
-    options, columns, threshold = settings.get("options"), settings.get("columns"), settings.get("threshold")
+def comparable(
+    options: IndexOptions | None, columns: str | Sequence[str] | Mapping[str, float] | None, threshold: float | None
+) -> IndexOptions:
+    """The options given, or those that follow from the columns; without a database the family must compare sets."""
     if options is None:
-        fields = fields_from(columns, None)
-        options = IndexOptions(name="bulk", table="bulk", fields=fields, threshold=threshold or 0.7)
+        options = IndexOptions(name="bulk", table="bulk", fields=fields_from(columns, None), threshold=threshold or 0.7)
     elif columns is not None:
         raise InvalidOption(f"the options name the columns already ({', '.join(options.columns)}): leave columns out")
     options = options.with_plan()
@@ -118,6 +120,13 @@ def _options(settings: Settings) -> IndexOptions:
             f"family {options.family!r} learns from its table or compares no sets: use minhash, or `dbsim duplicates`"
         )
     return options
+
+
+def resolved(options: IndexOptions, samples: Sequence[Sequence[str]]) -> IndexOptions:
+    """What is open about the fields follows from texts of each."""
+    parts = zip(options.fields, samples, strict=True)
+    fields = (resolve(field, [text for text in sample if text.strip()], options.threshold) for field, sample in parts)
+    return replace(options, fields=tuple(fields))
 
 
 def _resolved(options: IndexOptions, found: Iterator[pa.RecordBatch]) -> tuple[IndexOptions, Iterator[pa.RecordBatch]]:
@@ -130,8 +139,5 @@ def _resolved(options: IndexOptions, found: Iterator[pa.RecordBatch]) -> tuple[I
     samples: list[list[str]] = [[] for _ in options.fields]
     for batch in looked:
         for sample, column in zip(samples, texts(batch.slice(0, SAMPLE), options.fields), strict=True):
-            sample += [text for text in column if text.strip()]
-    fields = tuple(
-        resolve(field, sample, options.threshold) for field, sample in zip(options.fields, samples, strict=True)
-    )
-    return replace(options, fields=fields), chain(looked, found)
+            sample += column
+    return resolved(options, samples), chain(looked, found)

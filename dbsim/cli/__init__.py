@@ -48,8 +48,8 @@ class Commands(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
-            error.message = error.message.rstrip(".") + suggest(args[0], self.list_commands(ctx))
-            raise
+            meant = suggest(args[0], self.list_commands(ctx))
+            raise click.UsageError(error.message.rstrip(".") + meant, ctx) from None
 
     def invoke(self, ctx: click.Context) -> Any:
         try:

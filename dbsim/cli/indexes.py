@@ -48,6 +48,19 @@ def _filled(one: Status, field: str) -> str:
 @click.option("--records", is_flag=True, help="Persons: kinds of columns are guessed; --column NAME:KIND states one.")
 @click.option("--bucket", type=int, help="Rows and keys from this bucket size instead of the recall.")
 @click.option("--inline", is_flag=True, help="PostgreSQL: sign rows in the transaction that writes them; no worker.")
+@click.option(
+    "--citus/--no-citus",
+    "distributed",
+    default=None,
+    help="The table is distributed over several nodes; no triggers then.  [default: as the database says]",
+)
+@click.option(
+    "--changed-column",
+    "changed",
+    metavar="COLUMN",
+    help="Grows with every change, such as updated_at: no triggers, sync looks at rows changed since. "
+    "It does not see deleted rows: sync --reconcile does.",
+)
 @click.option("--no-triggers", is_flag=True, help="Leave the table untouched; every sync then compares all rows.")
 def create(
     db: str, name: str, table: str, columns: tuple[str, ...], records: bool, no_triggers: bool, **options: Any
@@ -68,6 +81,19 @@ def create(
             for unit, field in zip(index.units(), made.fields, strict=True)
         )
     )
+    if made.distributed and not no_triggers:
+        click.echo(
+            f"{made.table} is distributed, and Citus has no triggers there: every `dbsim sync` compares "
+            + (
+                "the rows changed since"
+                if made.changed
+                else "all rows (with --changed-column only those changed since)"
+            )
+        )
+    if made.changed:
+        click.echo(
+            f"not seen by {made.changed}: deleted rows, and changes that leave it alone; `sync --reconcile` does"
+        )
     for line in why(made):
         click.echo(line)
     for asked, field in zip(fields, made.fields, strict=True):

@@ -24,7 +24,7 @@ from dbsim.evaluate.intervals import clustered_share, mean, share
 from dbsim.evaluate.sampling.sample import draw
 from dbsim.evaluate.truth import Labels, against, labels_of
 from dbsim.progress import Progress
-from dbsim.search.limits import MAX_CANDIDATES, bounds_of
+from dbsim.search.limits import MAX_CANDIDATES, Search
 from dbsim.search.searcher import SearchEngine
 from dbsim.sync import models
 from dbsim.tables.key_conditions import after, key_columns
@@ -93,11 +93,13 @@ class Evaluation:
     def _search(self, asked: Asked, number: int, query: Any) -> None:
         """Once as users do, by the clock, and once for every candidate."""
         options = self.search.options
-        usual = bounds_of(options, None, self.max_candidates, self.max_candidates, 0, None)
+        usual = Search(limit=self.max_candidates, max_candidates=self.max_candidates).bounds(options)
         start = time.perf_counter()
         answers = self.search.search(query, usual, None, None)
         asked.seconds.append(time.perf_counter() - start)
-        every = bounds_of(options, 0.0, self.max_candidates, self.max_candidates, 0, False)
+        every = Search(
+            threshold=0.0, limit=self.max_candidates, max_candidates=self.max_candidates, verify=False
+        ).bounds(options)
         found = self.search.search(query, every, None, None)
         asked.cut += found.cut
         asked.answers.append([self._key(hit.key) for hit in answers])

@@ -2,37 +2,23 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
-from dbsim.context import DatabaseContext
+from dbsim.index.base import IndexBase
 from dbsim.lifecycle.alter import alter, changed
 from dbsim.lifecycle.create import drop
 from dbsim.lifecycle.inline import set_inline
 from dbsim.options import Field, IndexOptions, field_options, fields_from, require_positive
 from dbsim.progress import Progress, quiet
-from dbsim.search.generation import Current
 from dbsim.sync import models
 from dbsim.sync.worker import SyncReport
 from dbsim.tables.index_tables import IndexTables
 
 
-class Changing(ABC):
+class Changing(IndexBase):
     """Every method is one call into a stage; what it asks for, the next `sync` builds while searches go on."""
-
-    _context: DatabaseContext
-    _current: Current
-
-    @property
-    @abstractmethod
-    def name(self) -> str:
-        """Of the index."""
-
-    @property
-    @abstractmethod
-    def options(self) -> IndexOptions:
-        """What it was made with."""
 
     @abstractmethod
     def sync(self, *, progress: Progress = quiet) -> SyncReport:

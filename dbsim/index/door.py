@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from abc import ABC
 from collections.abc import Mapping
 from typing import Any
 
-from dbsim.context import DatabaseContext
 from dbsim.engines.callers import Caller, connection_of
 from dbsim.errors import InvalidOption
+from dbsim.index.base import IndexBase
 from dbsim.search.door import MATCHES, Admission, Door, Match
-from dbsim.search.generation import Current
 
 # for what is done without a person's look: precision was at least .98 on the five sets measured, and .83 to .95 on
 # generated registers with many households
 CERTAIN = 0.9
 
 
-class AtTheDoor(ABC):
+class AtTheDoor(IndexBase):
     """Needs `_context` and `_current`, as Index has them."""
-
-    _context: DatabaseContext
-    _current: Current
 
     def check_row(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from dbsim.choosing import unit_in_words
-from dbsim.context import DatabaseContext
 from dbsim.dedupe.results import Pair
 from dbsim.engines.source_sample import sample_of
 from dbsim.errors import InvalidOption, NotFitted
@@ -25,45 +24,20 @@ from dbsim.evaluate.sampling.queries import QuerySampler
 from dbsim.evaluate.sampling.sample import draw
 from dbsim.evaluate.truth import labels_of
 from dbsim.evaluate.tune import TuneReport, Tuning
-from dbsim.hashing.signer import Signer
+from dbsim.index.base import IndexBase
 from dbsim.lifecycle.create import texts_at_both_ends
-from dbsim.options import IndexOptions
 from dbsim.progress import Progress, quiet
-from dbsim.search.generation import Current
 from dbsim.search.limits import Text, by_field
 from dbsim.sync import models
 from dbsim.tables import model_rows
-from dbsim.tables.index_tables import IndexTables
-from dbsim.tables.source import Key, public_key
+from dbsim.tables.source import public_key
 
 FEW = 20  # rows of each end of a table that show how it is written
 CLUSTERS = "clusters."  # how stored centroids are called among the arrays an index learned
 
 
-class Measuring(ABC):
+class Measuring(IndexBase):
     """Every method is one call into the stage of its name."""
-
-    _context: DatabaseContext
-    _current: Current
-
-    @property
-    @abstractmethod
-    def _tables(self) -> IndexTables:
-        """Of the generation that is searched."""
-
-    @property
-    @abstractmethod
-    def _signer(self) -> Signer:
-        """Of the same generation."""
-
-    @property
-    @abstractmethod
-    def options(self) -> IndexOptions:
-        """What the index was made with."""
-
-    @abstractmethod
-    def key(self, value: Any) -> Key:
-        """A primary key in any of the accepted forms, as a tuple."""
 
     @abstractmethod
     def pairs(self) -> Iterable[Pair]:
@@ -194,7 +168,7 @@ class Measuring(ABC):
         return [public_key(tables.key_names, key) for key in found]
 
     def overlap(
-        self, other: Measuring, *, sample: int = 1000, distinct: bool = True, seed: int = 0, progress: Progress = quiet
+        self, other: IndexBase, *, sample: int = 1000, distinct: bool = True, seed: int = 0, progress: Progress = quiet
     ) -> Overlap:
         """What share of this collection another one holds, and the other way round; near-duplicates count.
 

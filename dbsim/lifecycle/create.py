@@ -15,10 +15,12 @@ from dbsim.engines.execute import TableHook, run
 from dbsim.engines.source_rows import source_rows, texts
 from dbsim.engines.transactions import read, write
 from dbsim.errors import IndexExists, InvalidOption, UnknownName
+from dbsim.lifecycle import groups as stored_groups
 from dbsim.lifecycle.statements import drop_statements, table_statements
 from dbsim.options import IndexOptions
 from dbsim.tables import catalogue
 from dbsim.tables.decision_tables import decisions_name
+from dbsim.tables.group_tables import GroupTables
 from dbsim.tables.index_tables import IndexTables, queue_name, signatures_name
 from dbsim.tables.key_conditions import key_columns
 from dbsim.tables.source import PrimaryKey, Source
@@ -36,14 +38,18 @@ def create(
     secret: bytes | None = None,
     after_create_table: TableHook | None = None,
     bucket: int = 0,
+    distributed: bool | None = None,
 ) -> bool:
     """True when made, False when an index with the same options was there; `given` names the user's own choices.
 
-    With a `bucket` size rows and keys follow from it and from the table's size as it is now.
+    With a `bucket` size rows and keys follow from it and from the table's size as it is now. Left open, the database
+    says whether the table is `distributed`.
     """
     source = read(engine, backend, lambda c: find_source(c, backend, asked.table, asked.schema))
     source.require(asked.columns, backend.not_text, backend.not_key)
-    asked = replace(asked, table=source.table, schema=source.schema)
+    if asked.changed and asked.changed not in source.columns:
+        raise UnknownName(f"column of table {source.table!r} named", asked.changed, source.columns)
+    asked = _placed(engine, backend, replace(asked, table=source.table, schema=source.schema), source, distributed)
     catalogue.check_name(asked.name)
     if bucket:
         asked = asked.with_plan(bucket, read(engine, backend, lambda c: _count(c, source)))
@@ -60,13 +66,28 @@ def create(
         if same_exists(connection, asked, given):  # made by somebody else since we looked
             return False
         require_free(connection, asked.name)
+        if options.distributed:
+            backend.before_spreading(connection)
         run(connection, table_statements(backend, record, after_create_table))
-        show(connection, backend, IndexTables(record))
+        show(connection, backend, IndexTables(record), after_create_table)
         if options.triggers:  # last: nothing is waited for after the lock on the table
             run(connection, backend.create_triggers(IndexTables(record), connection))
         return True
 
     return write(engine, backend, work)
+
+
+def _placed(
+    engine: Engine, backend: Backend, asked: IndexOptions, source: Source, distributed: bool | None
+) -> IndexOptions:
+    """Citus has no triggers on distributed tables: an index of such a table goes without."""
+    if distributed is None or distributed:
+        distributed = read(engine, backend, lambda c: backend.is_distributed(c, source, required=bool(distributed)))
+    if not distributed:
+        return asked
+    if asked.inline:
+        raise InvalidOption(f"table {source.table!r} is distributed, and Citus has no triggers there: leave out inline")
+    return replace(asked, distributed=True, triggers=False)
 
 
 def drop(engine: Engine, backend: Backend, name: str) -> None:
@@ -87,8 +108,12 @@ def drop_in(connection: Connection, backend: Backend, name: str) -> None:
     run(connection, drop_statements(backend, name, [record.generation for record in found] or [1], others))
 
 
-def show(connection: Connection, backend: Backend, tables: IndexTables) -> None:
+def show(
+    connection: Connection, backend: Backend, tables: IndexTables, after_create_table: TableHook | None = None
+) -> None:
     """Views and functions for SQL; before the triggers, which may sign with them."""
+    if tables.record.options.distributed:  # whose view of pairs shows what is stored of them
+        stored_groups.create(connection, backend, GroupTables(tables), after_create_table)
     backend.create_surface(connection, tables)
     show_status(connection, backend)
 

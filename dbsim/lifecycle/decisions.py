@@ -10,6 +10,7 @@ from sqlalchemy.schema import CreateTable
 from dbsim.engines.backend import Backend
 from dbsim.engines.execute import TableHook, run
 from dbsim.lifecycle import groups as stored_groups
+from dbsim.lifecycle.statements import after_table
 from dbsim.tables.decision_tables import CHANGED, DecisionTables
 from dbsim.tables.group_tables import GroupTables, note_changes
 from dbsim.tables.index_tables import IndexTables
@@ -30,7 +31,7 @@ def create(
     made = DecisionTables(tables)
     connection.execute(CreateTable(made.decisions, if_not_exists=True))
     run(connection, backend.table_settings([made.decisions.name]))
-    run(connection, after_create_table(made.decisions) if after_create_table is not None else ())
+    run(connection, after_table(backend, tables, made.decisions, after_create_table))
     connection.execute(made.index())
 
 

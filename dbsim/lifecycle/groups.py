@@ -7,9 +7,11 @@ from sqlalchemy.schema import CreateTable
 
 from dbsim.engines.backend import Backend
 from dbsim.engines.execute import TableHook, run
-from dbsim.lifecycle.statements import drop_groups
+from dbsim.engines.views import PAIRS
+from dbsim.lifecycle.statements import after_table, drop_groups
 from dbsim.tables import group_results, group_state
 from dbsim.tables.group_tables import GroupTables
+from dbsim.tables.names import identifier, quote
 
 RENEW = "renew"  # in the place of a run's token: the next sync seeks these pairs
 
@@ -35,7 +37,7 @@ def create(connection: Connection, backend: Backend, groups: GroupTables, after_
     drop(connection, groups)  # those of version 0002
     for made in groups.all:
         connection.execute(CreateTable(made))
-        run(connection, after_create_table(made) if after_create_table is not None else ())
+        run(connection, after_table(backend, groups.tables, made, after_create_table))
     for index in groups.indexes():
         connection.execute(index)
     named = [*(made.name for made in groups.all), groups.groups.name, groups.saved_groups.name]
@@ -61,4 +63,7 @@ def renew(connection: Connection, backend: Backend, groups: GroupTables, after_c
 
 
 def drop(connection: Connection, groups: GroupTables) -> None:
-    run(connection, drop_groups(groups.tables.record.name))
+    name = groups.tables.record.name
+    if groups.tables.record.options.distributed:  # where the view of pairs reads what is stored of them
+        run(connection, [f"DROP VIEW IF EXISTS {quote(identifier('dbsim', name, PAIRS))}"])
+    run(connection, drop_groups(name))

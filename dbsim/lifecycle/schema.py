@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sqlalchemy import Connection, Engine, inspect
+from sqlalchemy import Connection, Engine, MetaData, Table, inspect
 
 from dbsim.engines.backend import Backend
-from dbsim.engines.execute import run
+from dbsim.engines.execute import TableHook, run
 from dbsim.engines.transactions import write
 from dbsim.errors import DbsimError, ImportedRows, SchemaOutdated
 from dbsim.lifecycle.statements import drop_groups
@@ -55,15 +55,25 @@ def require(connection: Connection, url: str) -> None:
     )
 
 
-def upgrade(engine: Engine, backend: Backend, to: str | None = None) -> str:
-    """Create or raise dbsim's own tables; safe to repeat and to run at once from several places."""
+def upgrade(
+    engine: Engine, backend: Backend, to: str | None = None, after_create_table: TableHook | None = None
+) -> str:
+    """Create or raise dbsim's own tables; safe to repeat and to run at once from several places.
+
+    The hook is called with those that were made; where Citus is installed, all of them come to lie on every node.
+    """
 
     def work(connection: Connection) -> str:
         backend.alone(connection)
         backend.limit_lock_wait(connection, LOCK_WAIT)
         found = _known(version(connection))
+        before = set(inspect(connection).get_table_names())
         versions.upgrade(operations(connection), found, to or versions.current())
         run(connection, backend.table_settings(CLOSED))
+        run(connection, backend.spread_catalogue(connection, [VERSION_TABLE, *CLOSED]))
+        if after_create_table is not None:
+            for name in sorted({*inspect(connection).get_table_names()} - before):
+                run(connection, after_create_table(Table(name, MetaData(), autoload_with=connection)))
         return version(connection) or ""
 
     return write(engine, backend, work)
@@ -101,7 +111,7 @@ def take_back(connection: Connection, backend: Backend, to: str) -> None:
     if to == BASE or to >= "0003":
         return
     for name in catalogue.names(connection):
-        run(connection, [*drop_groups(name), *backend.drop_surface(name), *backend.drop_triggers(name)])
+        run(connection, [*backend.drop_surface(name), *drop_groups(name), *backend.drop_triggers(name)])
     run(connection, backend.status_statements(connection, []))  # and what all indexes share
 
 

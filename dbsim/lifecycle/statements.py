@@ -16,7 +16,7 @@ from dbsim.engines.backend import Backend
 from dbsim.engines.execute import TableHook
 from dbsim.tables.catalogue import FILLING, GROUP_TABLES, GROUP_VIEWS, IndexRecord
 from dbsim.tables.decision_tables import DecisionTables, decisions_name
-from dbsim.tables.index_tables import IndexTables, queue_name, signatures_name
+from dbsim.tables.index_tables import IndexTables, feed_table, queue_name, signatures_name
 from dbsim.tables.names import identifier, literal, quote
 
 
@@ -37,10 +37,15 @@ def table_statements(backend: Backend, record: IndexRecord, after_create_table: 
     tables = IndexTables(record)
     return [
         _insert_index(backend, record),
-        *_create_table(backend, backend.stored_table(tables), after_create_table),
-        *_create_table(backend, tables.queue, after_create_table),
-        *_create_table(backend, DecisionTables(tables).decisions, after_create_table),
+        *_create_table(backend, tables, backend.stored_table(tables), after_create_table),
+        *_create_table(backend, tables, tables.queue, after_create_table),
+        *_create_table(backend, tables, DecisionTables(tables).decisions, after_create_table),
         str(DecisionTables(tables).index().compile(dialect=backend.dialect)),
+        *(
+            _create_table(backend, tables, feed_table(record.name), after_create_table)
+            if record.options.changed
+            else ()
+        ),
     ]
 
 
@@ -57,17 +62,21 @@ def alter_statements(backend: Backend, record: IndexRecord, after_create_table: 
     return [
         f"UPDATE dbsim_index SET wanted = {generation} WHERE name = {name}",
         beside,
-        *_create_table(backend, backend.stored_table(IndexTables(record)), after_create_table),
+        *_create_table(backend, IndexTables(record), backend.stored_table(IndexTables(record)), after_create_table),
     ]
 
 
 def drop_statements(backend: Backend, name: str, generations: Iterable[int], shown: Sequence[str] = ()) -> list[str]:
     """Everything of an index; `shown` are the statements that leave it out of the view of all indexes."""
-    tables = [decisions_name(name), *(signatures_name(name, generation) for generation in generations)]
+    tables = [
+        decisions_name(name),
+        feed_table(name).name,
+        *(signatures_name(name, generation) for generation in generations),
+    ]
     rows = [("dbsim_quarantine", "index_name"), ("dbsim_model", "index_name"), ("dbsim_generation", "index_name")]
     own = [
+        *backend.drop_surface(name),  # of which a view may read what is stored of groups
         *drop_groups(name),
-        *backend.drop_surface(name),
         *shown,
         *(drop_table(table) for table in tables),
         *(f"DELETE FROM {table} WHERE {key} = {literal(name)}" for table, key in [*rows, ("dbsim_index", "name")]),
@@ -113,7 +122,18 @@ def _insert_index(backend: Backend, record: IndexRecord) -> str:
     )
 
 
-def _create_table(backend: Backend, table: Table, after_create_table: TableHook | None) -> list[str]:
+def _create_table(
+    backend: Backend, tables: IndexTables, table: Table, after_create_table: TableHook | None
+) -> list[str]:
     made = str(CreateTable(table, if_not_exists=True).compile(dialect=backend.dialect)).strip()
-    hook = after_create_table(table) if after_create_table is not None else ()
-    return [made, *backend.table_settings([table.name]), *hook]
+    return [made, *backend.table_settings([table.name]), *after_table(backend, tables, table, after_create_table)]
+
+
+def after_table(backend: Backend, tables: IndexTables, table: Table, after_create_table: TableHook | None) -> list[str]:
+    """What follows CREATE TABLE: on Citus its place among the nodes, then what the caller wants done with it."""
+    options, hook = tables.record.options, after_create_table(table) if after_create_table is not None else ()
+    local = (tables.queue.name, feed_table(options.name).name)  # which only `sync` uses there
+    if not options.distributed or table.name in local:
+        return list(hook)
+    beside = quote(options.schema, options.table) if table.name == tables.signatures.name else None
+    return [*backend.spread(table.name, beside), *hook]

@@ -15,13 +15,13 @@ STYLE = """
 :root { color-scheme: light dark; }
 body { font: 16px/1.5 system-ui, sans-serif; margin: 1rem auto; max-width: 62rem; padding: 0 1rem; }
 h1 { font-size: 1.3rem; margin: 0; } h2 { font-size: 1.05rem; margin: 1.6rem 0 .4rem; }
-.note { color: #667; margin: .2rem 0; } .wrong { border-left: 4px solid #d44; padding: .1rem .7rem; margin: .6rem 0; }
+.note { opacity: .75; margin: .2rem 0; } .wrong { border-left: 4px solid #d44; padding: .1rem .7rem; margin: .6rem 0; }
 .plots { display: grid; gap: 1rem; grid-template-columns: repeat(auto-fit, minmax(min(22rem, 100%), 1fr)); }
 .plots svg { width: 100%; height: auto; border-radius: .4rem; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; width: 100%; }
 td, th { text-align: right; padding: .15rem .3rem; border-bottom: 1px solid #8884; }
 td:first-child, th:first-child { text-align: left; }
-.scroll { overflow-x: auto; }
+.scroll { overflow-x: auto; } .curve td { white-space: nowrap; }
 """
 Rows = Sequence[Sequence[str]]
 
@@ -45,7 +45,7 @@ def _parts(report: EvaluateReport) -> Iterator[str]:
     yield bucket_plot(report)
     yield "</div>"
     rows = [(f"{one.threshold:.2f}", f"{one.pairs:,}", interval(one.recall)) for one in report.curve]
-    yield _table(("similarity from", "pairs", "share in a common bucket"), rows)
+    yield f'<div class="curve">{_table(("similarity from", "pairs", "share in a common bucket"), rows)}</div>'
     yield "</html>\n"
 
 

@@ -11,7 +11,7 @@ from xml.sax.saxutils import escape
 from dbsim.report.files import MARK
 
 Point = tuple[float, float]
-WIDTH, LEFT, TOP, RIGHT, PLAIN, BELOW = 480, 62, 46, 28, 290, 52  # pixels; a phone shows 360 of them a line
+WIDTH, LEFT, TOP, RIGHT, PLAIN, BELOW = 480, 80, 46, 28, 290, 52  # pixels; a phone shows 360 of them a line
 LINE, LETTER, FONT = 21, 7.4, 14  # of the legend; a letter's usual width
 SIGNS, MARGIN = 60, 8  # of a terminal: across the plot, and beside it
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c510a", "#7b3294", "#000000")
@@ -84,8 +84,8 @@ def svg(series: Sequence[Series], *, title: str, x: str | Axis, y: str | Axis) -
     return "\n".join([*parts, "</svg>", ""])
 
 
-def sheet(pictures: Sequence[str], columns: int = 2) -> str:
-    """Several pictures as one, in rows of so many."""
+def sheet(pictures: Sequence[str], columns: int = 1) -> str:
+    """Several pictures as one, in rows of so many; more than one a row cannot be read on a phone."""
     sizes = [(float(w), float(h)) for w, h in (re.findall(r'viewBox="0 0 (\S+) (\S+)"', p)[0] for p in pictures)]
     parts, top = [], 0.0
     for start in range(0, len(pictures), columns):

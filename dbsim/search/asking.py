@@ -15,10 +15,10 @@ from dbsim.hashing.records.family import Records
 from dbsim.hashing.records.learning import Learned
 from dbsim.options import IndexOptions
 from dbsim.search.decide import Cut, Decided, Ranked, compared, cut_of, decide
-from dbsim.search.limits import Bounds, below_threshold
+from dbsim.search.limits import Bounds, Where, below_threshold
 from dbsim.search.query import Query
 from dbsim.search.results import Hit, Results
-from dbsim.search.statements import Look, Statements, Where, many_parameters, parameters, self_parameters
+from dbsim.search.statements import Look, Statements, many_parameters, parameters, self_parameters
 from dbsim.tables.catalogue import is_ready
 from dbsim.tables.key_conditions import among, key_columns
 from dbsim.tables.source import Key, Texts, Unindexable
@@ -71,11 +71,12 @@ class Asker(Stage):
         return family.learned(self.signer.fitted) if isinstance(family, Records) else None
 
     def search_many(
-        self, queries: Sequence[Query | None], bounds: Bounds, connection: Connection | None
+        self, queries: Sequence[Query | None], bounds: Bounds, where: Where, connection: Connection | None
     ) -> list[Results]:
         with self.context.searching(connection) as own:
-            if self.signer.family.nearest:  # neighbours in key order are one scan a query and tree
-                return [self._run(query, bounds, None, own) for query in queries]
+            # neighbours in key order are one scan a query and tree; a condition is one subquery a statement
+            if self.signer.family.nearest or where is not None:
+                return [self._run(query, bounds, where, own) for query in queries]
             found: list[Results] = []
             for start in range(0, len(queries), BATCH):
                 found += self._some(own, queries[start : start + BATCH], bounds, connection)

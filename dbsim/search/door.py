@@ -20,7 +20,7 @@ from dbsim.errors import InvalidOption
 from dbsim.hashing.records.waterfall import Waterfall, waterfalls
 from dbsim.hashing.signer import Signatures
 from dbsim.lifecycle import groups as stored_groups
-from dbsim.search.limits import MAX_CANDIDATES, bounds_of
+from dbsim.search.limits import Search
 from dbsim.search.query import Query
 from dbsim.search.searcher import SearchEngine
 from dbsim.sync import models
@@ -101,7 +101,7 @@ class Door:
         query = Query.of(signed)[0]
         if query is None:
             return []
-        bounds = bounds_of(self.search.options, probability, limit, MAX_CANDIDATES, 0, None)
+        bounds = Search(threshold=probability, limit=limit).bounds(self.search.options)
         hits = self.search.search(query, bounds, None, connection)
         keys = [self._key(hit.key) for hit in hits]
         found = self._stored(connection, signed, keys) if keys else []

@@ -1,15 +1,20 @@
-"""How much a search may return and how much it may do: checked numbers → what the statement is told."""
+"""What a search is asked with, and how much it may return and do: `Search` → checked numbers for the statement."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TypedDict
+
+from sqlalchemy import ColumnElement, TextClause
 
 from dbsim.errors import InvalidOption
 from dbsim.hashing.family import ESTIMATED
 from dbsim.options import IndexOptions, describe_columns
 
 Text = str | Mapping[str, str]  # one text for all fields, or each field's
+Condition = str | TextClause | ColumnElement[bool]
+Where = Condition | None
 MAX_CANDIDATES = 1000
 MAX_PROBES = 100  # neighbours of a key: each is one more descent in its B-tree
 SLACK = 0.1  # an estimate may lie so far below the exact Jaccard similarity: 4 standard errors and more
@@ -49,18 +54,44 @@ class Bounds:
         return (self.limit + SPARE, self.limit + MOST_TEXTS)
 
 
-def bounds_of(
-    options: IndexOptions, threshold: float | None, limit: int, max_candidates: int, probes: int, verify: bool | None
-) -> Bounds:
-    """What the caller left open follows from the index."""
-    family = options.hashing
-    if verify is None and family.measure != "jaccard":  # of which alone the estimate's error is known
-        verify = family.measure not in ESTIMATED
-    if threshold is None:
-        # a forest returns the nearest rows, near or not; without verifying no other measure than Jaccard is known
-        known = verify or family.measure in ESTIMATED
-        threshold = options.threshold if known and not family.nearest else 0.0
-    return Bounds(threshold, limit, max_candidates, probes, verify, family.measure)
+@dataclass(frozen=True, kw_only=True)
+class Search:
+    """How similar, how many, which rows, how much work at most, and what decides; any of it also as a keyword.
+
+    `threshold` is the index's own unless given. `where` is a condition on the indexed table. `probes` looks into so
+    many neighbouring buckets of each key as well. `verify` says whose texts decide: by default those of rows within the
+    estimate's error of the threshold, with True of all ranked rows, with False of none; measures other than Jaccard
+    have no estimate, so all.
+    """
+
+    threshold: float | None = None
+    limit: int = 10
+    where: Where = None
+    max_candidates: int = MAX_CANDIDATES
+    probes: int = 0
+    verify: bool | None = None
+
+    def bounds(self, options: IndexOptions) -> Bounds:
+        """What was left open follows from the index."""
+        family, verify, threshold = options.hashing, self.verify, self.threshold
+        if verify is None and family.measure != "jaccard":  # of which alone the estimate's error is known
+            verify = family.measure not in ESTIMATED
+        if threshold is None:
+            # a forest returns the nearest rows, near or not; without verifying no other measure than Jaccard is known
+            known = verify or family.measure in ESTIMATED
+            threshold = options.threshold if known and not family.nearest else 0.0
+        return Bounds(threshold, self.limit, self.max_candidates, self.probes, verify, family.measure)
+
+
+class SearchOptions(TypedDict, total=False):
+    """The same as keywords."""
+
+    threshold: float | None
+    limit: int
+    where: Where
+    max_candidates: int
+    probes: int
+    verify: bool | None
 
 
 def expected_recall(options: IndexOptions, threshold: float) -> float | None:

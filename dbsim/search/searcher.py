@@ -19,10 +19,9 @@ from dbsim.hashing.records.waterfall import Waterfall, waterfalls
 from dbsim.search.asking import Asker
 from dbsim.search.decide import cut_of
 from dbsim.search.explain import Explanation, explain
-from dbsim.search.limits import Bounds
+from dbsim.search.limits import Bounds, Where
 from dbsim.search.query import Query, as_lookups
 from dbsim.search.results import Results
-from dbsim.search.statements import Where
 from dbsim.sync import models
 from dbsim.tables.key_conditions import among, chunks, key_columns
 from dbsim.tables.source import Key, public_key

@@ -38,7 +38,6 @@ from sqlalchemy import (
     union,
     union_all,
 )
-from sqlalchemy.sql.elements import TextClause
 from sqlalchemy.sql.visitors import iterate
 
 from dbsim.engines.backend import Backend
@@ -48,6 +47,7 @@ from dbsim.errors import InvalidOption
 from dbsim.hashing.records.learning import Learned
 from dbsim.options import IndexOptions
 from dbsim.search.decide import Cut
+from dbsim.search.limits import Condition, Where
 from dbsim.search.query import Query, key_parameter_names
 from dbsim.search.score import Filter, score
 from dbsim.tables.index_tables import IndexTables
@@ -55,8 +55,6 @@ from dbsim.tables.source import Key
 
 POOL = 10_000  # rows looked through for those that share most keys, when there are too many; or 10 × max_candidates
 WAITING = 1000  # changes looked through for rows that were changed since they were signed
-Condition = str | TextClause | ColumnElement[bool]
-Where = Condition | None
 
 
 @dataclass(frozen=True)

@@ -125,4 +125,4 @@ class Repair:
         backend, tables = self.index.backend, self.index.tables
         backend.limit_lock_wait(connection, LOCK_WAIT)
         decisions.create(connection, backend, tables, self.index.context.after_create_table)
-        show(connection, backend, tables)
+        show(connection, backend, tables, self.index.context.after_create_table)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
@@ -12,8 +14,9 @@ from dbsim.lifecycle.create import outdated
 from dbsim.progress import Progress, quiet
 from dbsim.sync import models
 from dbsim.sync.build import KEEP, Build
-from dbsim.sync.compare import Comparison
+from dbsim.sync.compare import Comparison, Differences
 from dbsim.sync.drain import Drain
+from dbsim.sync.feed import Feed
 from dbsim.sync.generations import Generations
 from dbsim.sync.presign import Rehearsal
 from dbsim.sync.repair import Repair
@@ -101,7 +104,7 @@ class Worker(Generations):
             report.changed += self.drain()
         markers = self.read(lambda c: self.backend.markers(c, self.tables))
         if compare or markers or not options.triggers:
-            report.compared, report.repaired = self.reconcile()
+            report.compared, report.repaired = self.catch_up(everything=compare or bool(markers))
             self.write(lambda c: self.backend.remove_markers(c, self.tables, markers))
         self._repair.complete_decisions()
         self._build.tidy()
@@ -127,8 +130,26 @@ class Worker(Generations):
         """One batch of the queue, in the caller's transaction."""
         return self._drain.step(connection, rehearsals)
 
+    def catch_up(self, *, everything: bool) -> tuple[int, int]:
+        """By the column that grows with every change, where the index has one and has seen a value of it."""
+        feed = Feed(self)
+        if not self.tables.record.options.changed:
+            return self.reconcile()
+        newest, since = self.read(feed.newest), self.read(feed.since)
+        if everything or since is None:
+            done = self.reconcile()
+        else:
+            pages = [self._compared(partial(Comparison.keys, keys=page, repair=True)) for page in feed.keys(since)]
+            done = sum(page[0] for page in pages), sum(page[1] for page in pages)
+        self.write(lambda c: feed.note(c, newest))
+        return done
+
     def reconcile(self) -> tuple[int, int]:
         """Compare content fingerprints of all rows and repair what differs; needs no triggers."""
+        return self._compared(lambda walk: walk.all(repair=True))
+
+    def _compared(self, work: Callable[[Comparison], Differences]) -> tuple[int, int]:
+        """(rows compared, rows repaired) in all generations."""
         compared = repaired = 0
         for tables, signer in self.read(self.all):
             context = self.context.of(tables.record, signer)
@@ -136,6 +157,6 @@ class Worker(Generations):
                 continue
             walk = Comparison(context, fingerprints_only=True)
             walk.progress = lambda done, total: self.progress("comparing", done, total)
-            found = walk.all(repair=True)
+            found = work(walk)
             compared, repaired = max(compared, found.compared), repaired + found.repaired
         return compared, repaired

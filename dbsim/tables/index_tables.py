@@ -39,6 +39,11 @@ def parts_name(index: str, generation: int) -> str:
     return identifier(*(["dbsim", index] if generation == 1 else ["dbsim", index, f"g{generation}"]), "parts")
 
 
+def feed_table(index: str) -> Table:
+    """What the last sync has seen of the column `changed`; no row before the first."""
+    return Table(identifier("dbsim", index, "changed_up_to"), MetaData(), Column("up_to", Text, primary_key=True))
+
+
 def queue_name(index: str) -> str:
     return identifier("dbsim", index, "queue")
 

@@ -24,7 +24,7 @@ def index(database: dbsim.Database) -> dbsim.Index:
 
 def damage(database: dbsim.Database) -> None:
     """Behind dbsim's back: a signature lost, one too many, and each kind of column changed."""
-    bits = {"sqlite": "zeroblob(32)", "postgresql": "repeat('0', 256)::bit(256)"}[database.engine.dialect.name]
+    bits = {"sqlite": "zeroblob(32)", "postgresql": "repeat('0', 1024)::bit(1024)"}[database.engine.dialect.name]
     execute(
         database.engine,
         "DELETE FROM dbsim_articles WHERE id = 1",

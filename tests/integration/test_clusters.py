@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 from sqlalchemy import text
 
@@ -37,6 +38,29 @@ def test_clusters_of_a_table(index: dbsim.Index) -> None:
     assert max(index.cluster_of(documents()[0])) <= 1
     graph = index.clusters(by="majorclust", threshold=0.3)
     assert graph.f_measure(index.values("topic", graph.keys)) > 0.99
+
+
+@pytest.mark.parametrize("family", ["hyperplane", "fuzzy", "bitsampling", "gauss:width=2"])
+def test_every_method_on_the_graph_of_any_family(database: dbsim.Database, family: str) -> None:
+    """Similarity is that family's own measure; the quality measures come from the result."""
+    texts, classes = documents()
+    with database.engine.begin() as connection:
+        connection.execute(text("CREATE TABLE notes (id INTEGER PRIMARY KEY, body TEXT)"))
+        rows = [{"i": number, "b": body} for number, body in enumerate(texts)]
+        connection.execute(text("INSERT INTO notes VALUES (:i, :b)"), rows)
+    made = database.create_index("notes", table="notes", columns="body", words=1, threshold=0.3, family=family)
+    made.sync()
+    exact = made._signer.similarity([texts], [texts])
+    inside = np.equal.outer(classes, classes) & ~np.eye(len(classes), dtype=bool)
+    threshold = float(np.quantile(exact[inside], 0.5))  # half of the pairs of a class are edges
+    for by in ("kmeans", "components", "majorclust", "average"):
+        found = made.clusters(by=by, threshold=threshold, **({"count": 3} if by == "kmeans" else {}))
+        upper = exact[np.triu_indices(len(texts), 1)]
+        assert len(found.graph.a) == int((upper >= threshold).sum())
+        assert 0 < found.f_measure(classes) <= 1
+        assert found.expected_density() >= 0
+        assert found.partial_connectivity() >= 0
+        assert sorted(key for cluster in found for key in cluster) == list(range(len(texts)))
 
 
 def test_clusters_that_were_not_saved(index: dbsim.Index) -> None:

@@ -111,6 +111,13 @@ def test_rows_that_surely_lack_a_word_are_not_read(database: dbsim.Database) -> 
     assert found.looked < 60
 
 
+def test_rows_that_are_gone_are_no_answers_before_the_next_sync(database: dbsim.Database) -> None:
+    index = made(database, {1: "alpha", 2: "beta", 3: "gamma"})
+    execute(database.engine, "DELETE FROM articles WHERE id = 2")
+    assert index.contains(none_of="alpha") == [3]
+    assert index.contains("beta") == []
+
+
 def test_fields_and_character_indexes(database: dbsim.Database) -> None:
     execute(database.engine, "CREATE TABLE people (a INTEGER, b INTEGER, name TEXT, town TEXT, PRIMARY KEY (a, b))")
     execute(
@@ -165,12 +172,6 @@ def test_questions_without_words_are_refused(database: dbsim.Database, question:
     index = made(database, {1: "alpha"})
     with pytest.raises(DbsimError, match="word"):
         index.contains(**question)
-
-
-def test_inline_is_refused(database: dbsim.Database) -> None:
-    articles(database.engine, {1: "alpha"})
-    with pytest.raises(DbsimError, match="word signatures"):
-        database.create_index("articles", table="articles", columns="body", inline=True, **SIGNED)
 
 
 def test_command(

@@ -236,3 +236,21 @@ def test_secrets_stay_inside(postgres: dbsim.Database) -> None:
     shown = fetch(postgres.engine, "SELECT dbsim_articles_marked('{alpha}')")[0][0]
     assert SECRET.hex() not in shown
     assert "&" in shown
+
+
+@pytest.mark.parametrize("unit", ["words", "characters"])
+def test_an_inline_index_answers_before_the_commit(postgres: dbsim.Database, unit: str) -> None:
+    """The trigger makes word signatures too, the same as Python's."""
+    articles(postgres.engine, {1: "alpha", 2: "beta gamma"})
+    field = Field(columns=("body",), unit=unit, size=2, normaliser="german", false_drops=0.05)
+    index = postgres.create_index("articles", table="articles", fields=[field], inline=True, **QUICK)
+    index.sync()
+    with postgres.engine.begin() as connection:
+        connection.exec_driver_sql("INSERT INTO articles VALUES (3, 'Grüße an Alpha'), (4, ''), (5, NULL)")
+        connection.exec_driver_sql("UPDATE articles SET body = 'delta' WHERE id = 2")
+        assert index.contains("alpha", connection=connection) == [1, 3]
+        assert index.contains("gruesse", connection=connection) == [3]
+        assert index.contains(none_of="alpha", connection=connection) == [2, 4, 5]
+    assert asked(postgres, "articles", ["delta"]) == [2]
+    assert index.status().queued == 0
+    assert not index.check()

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import text
 
 import dbsim
-from dbsim.engines.postgresql import views
+from dbsim.engines.postgresql.surface import views
 from dbsim.errors import InvalidOption
 from dbsim.hashing.families.registry import FAMILIES
 from dbsim.options import Field

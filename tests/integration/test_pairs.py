@@ -7,11 +7,13 @@ import random
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from sqlalchemy import text
 from sqlalchemy.dialects import postgresql
 
 import dbsim
+from dbsim import bulk
 from dbsim.dedupe.kernels.buckets import Limits
 from dbsim.engines.postgresql.binary_copy import ordered_signatures
 from dbsim.errors import DbsimError, InvalidOption
@@ -179,6 +181,29 @@ def test_signatures_leave_postgresql_in_key_order(database: dbsim.Database) -> N
     statement = ordered_signatures(index._tables, postgresql.dialect())
     assert " ORDER BY " in " ".join(statement[statement.rindex(")") :].split())
     assert statement.count("ORDER BY") == 1
+
+
+def test_rows_that_lie_in_another_order_than_that_of_their_keys(database: dbsim.Database) -> None:
+    """As on several nodes: representatives are the first rows by key, wherever the signatures lie."""
+    texts = generated(300, length=30)
+    index = fill(database, texts)
+    rows = pa.table({"id": list(range(len(texts))), "body": texts})
+    found = bulk.duplicates(rows, key="id", options=index.options, secret=SECRET).to_table()
+    expected = sorted(zip(*(found.column(name).to_pylist() for name in ("representative_id", "id")), strict=True))
+    assert len(expected) > 20
+    with database.engine.begin() as connection:
+        connection.exec_driver_sql("CREATE TABLE aside AS SELECT * FROM dbsim_articles ORDER BY random()")
+        connection.exec_driver_sql("DELETE FROM dbsim_articles")
+        connection.exec_driver_sql("INSERT INTO dbsim_articles SELECT * FROM aside")
+    if database.engine.dialect.name == "postgresql":  # otherwise an index would give them in order by chance
+        with database.engine.connect() as connection:
+            name = connection.exec_driver_sql("SELECT current_database()").scalar_one()
+            for way in ("indexscan", "bitmapscan", "indexonlyscan"):
+                connection.exec_driver_sql(f"ALTER DATABASE {name} SET enable_{way} = off")
+            connection.commit()
+        database.engine.dispose()
+    shown = ((group.representative, hit.key) for group in index.duplicates() for hit in group.members)
+    assert sorted(shown) == expected
 
 
 def test_composite_and_text_keys(database: dbsim.Database) -> None:

@@ -129,3 +129,18 @@ def test_commands(
     assert "3 of 3 nodes" in err
     assert dbsim_("walk", url)[0] == 2
     assert dbsim_("walk", url, "a")[0] == 2  # no pairs in it
+
+
+def test_rows_and_contents_are_drawn_uniformly(database: dbsim.Database) -> None:
+    """Rows 1 to 10 hold one text, 11 to 20 a text each: as rows all are alike, as contents the copies count once."""
+    texts = {n: sentence(0) if n <= 10 else sentence(n) for n in range(1, 21)}
+    articles(database.engine, texts)
+    index = database.create_index("articles", table="articles", columns="body", **QUICK)
+    index.sync()
+    rows = np.bincount([key for seed in range(150) for key in index.sample(4, seed=seed)], minlength=21)[1:]
+    assert chisquare(rows).pvalue > 0.001
+    contents = np.bincount(
+        [key for seed in range(150) for key in index.sample(4, distinct=True, seed=seed)], minlength=21
+    )
+    assert not contents[2:11].any()
+    assert chisquare(contents[[1, *range(11, 21)]]).pvalue > 0.001

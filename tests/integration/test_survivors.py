@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 
 import dbsim
-from dbsim.engines.postgresql.backend import stripe
+from dbsim.engines.postgresql.transactions import stripe
 from dbsim.lifecycle.retire import retire
 from dbsim.sync.build import KEEP
 from tests.conftest import SECRET

@@ -20,7 +20,7 @@ from sqlalchemy import make_url
 
 import dbsim
 import dbsim.migrate
-from dbsim.engines.postgresql import signing_data
+from dbsim.engines.postgresql.surface import signing_data
 from dbsim.errors import DbsimError, SchemaOutdated
 from dbsim.tables import catalogue
 from tests.conftest import SECRET

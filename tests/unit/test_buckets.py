@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dbsim.dedupe.kernels import buckets
 from dbsim.dedupe.kernels import pairs as pairs_module
-from dbsim.dedupe.kernels.buckets import Limits, Runs, affordable, levels, node_type, pack, unpack, unsettled
+from dbsim.dedupe.kernels.buckets import Limits, Runs, affordable, levels, node_type, pack, runs, unpack, unsettled
 from dbsim.dedupe.kernels.collection import Collection
 from dbsim.dedupe.kernels.decide import Decision, FieldScore
 from dbsim.dedupe.kernels.pairs import Candidates
@@ -169,3 +169,15 @@ def test_empty() -> None:
     assert found(np.empty((0, 3), np.int64), Limits()) == set()
     nothing = Runs(np.empty(0, np.int32), *(np.empty(0, np.int64) for _ in range(4)))
     assert unsettled(nothing, np.empty(0, bool), Limits()).tolist() == []
+
+
+@pytest.mark.parametrize("different", [1, 7, 400, 10**9])
+def test_a_column_sorted_in_pieces(different: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Buckets, ranks, sizes and numbers are those of the column sorted at once."""
+    keys = np.random.default_rng(different).integers(-different, different, 3000)
+    whole = runs(np.arange(len(keys), dtype=np.int32), keys)
+    monkeypatch.setattr("dbsim.dedupe.kernels.buckets.SORTED", 100)
+    found = next(levels(0, 1, lambda column, members: keys, Limits(bucket=5)))
+    for name in ("members", "number", "rank", "size", "outer"):
+        assert (getattr(found, name) == getattr(whole, name)).all(), name
+        assert getattr(found, name).dtype == getattr(whole, name).dtype

@@ -18,7 +18,7 @@ MODULES = sorted((ROOT / "dbsim").rglob("*.py"))
 
 FUNCTION_LINES = 60
 MODULES_A_FOLDER = 13
-LISTS = {"cli": 20}  # one file a family of verbs: a list, however long, is read by its names
+LISTS = {"cli": 22}  # one file a family of verbs: a list, however long, is read by its names
 
 
 def short_name(module: Path) -> str:

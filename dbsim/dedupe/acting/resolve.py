@@ -17,7 +17,7 @@ from dbsim.engines.execute import run
 from dbsim.engines.transactions import read, write_enforced
 from dbsim.errors import DbsimError, IndexBehind, NoPrimaryKey, UnknownName
 from dbsim.tables import catalogue, group_results, group_state
-from dbsim.tables.names import raw_sql
+from dbsim.tables.names import quote, raw_sql
 from dbsim.tables.source import Source
 
 PLAN = "dbsim_resolution"  # a temporary table
@@ -111,6 +111,10 @@ class Acting:
     def _lock(self, connection: Connection) -> None:
         """What the application changed before is in the queue after this; what it changes later waits."""
         source = self.place.tables.source
+        if self.place.tables.record.options.distributed:  # rows of several nodes cannot be locked one by one
+            name = quote(source.schema, source.name)
+            run(connection, [f"LOCK TABLE {name} IN SHARE ROW EXCLUSIVE MODE"])
+            return
         members = select(*self.ranking.keys(self.ranking.view))
         rows: Select[Any] = select(literal_column("1")).select_from(source).where(self.key(source).in_(members))
         connection.execute(rows.with_for_update()).close()

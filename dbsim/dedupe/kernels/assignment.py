@@ -42,6 +42,13 @@ class Scores:
     estimate: Scorer
     decision: Decision
 
+    def of(self, kept: Numbers) -> Scores:
+        """Between these nodes, by their places among them."""
+        exact, estimate = self.exact, self.estimate
+        return replace(
+            self, exact=lambda a, b: exact(kept[a], kept[b]), estimate=lambda a, b: estimate(kept[a], kept[b])
+        )
+
     @property
     def representative(self) -> Scorer:
         return self.exact if self.known else self.estimate
@@ -69,9 +76,28 @@ def assign(
 ) -> Assignment:
     """Nodes of the graph are contents in the order of their first rows; a content with copies is a group by itself.
 
-    `exact` tells of each edge whether its weight is; `constraints` are what people decided.
+    `exact` tells of each edge whether its weight is; `constraints` are what people decided. Most contents have neither
+    twin nor copy: they are left out before anything is counted, so that memory grows with what is found.
     """
-    labels = constrain(graph.at_least(threshold), constraints or Constraints(), lambda g: group(g, by, threshold))
+    decided = constraints or Constraints()
+    parts = (graph.a, graph.b, np.flatnonzero(copies > 1), decided.same.ravel(), decided.different.ravel())
+    kept = np.unique(np.concatenate([part.astype(np.int64) for part in parts]))
+    graph = Graph(len(kept), np.searchsorted(kept, graph.a), np.searchsorted(kept, graph.b), graph.weights)
+    decided = Constraints(np.searchsorted(kept, decided.same), np.searchsorted(kept, decided.different))
+    return _assign(fingerprints[kept], copies[kept], graph, exact, by, threshold, scores.of(kept), decided)
+
+
+def _assign(
+    fingerprints: Numbers,
+    copies: Numbers,
+    graph: Graph,
+    exact: NDArray[np.bool_],
+    by: str,
+    threshold: float,
+    scores: Scores,
+    constraints: Constraints,
+) -> Assignment:
+    labels = constrain(graph.at_least(threshold), constraints, lambda g: group(g, by, threshold))
     members = np.bincount(labels, minlength=graph.nodes)
     grouped = np.flatnonzero((members[labels] > 1) | (copies > 1))
     leaders, known = labels[grouped], Known(graph)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,8 @@ KeyColumn = Callable[[int, Nodes | None], NDArray[np.int64]]  # a column's keys,
 FEWEST = 400  # contents of a bucket that is always compared all with all: 80,000 pairs, some ten milliseconds
 BUDGET = 300  # candidates a content: they take about as long to compare as its text took to sign
 FREE = 20_000_000  # candidates that are compared in any case: some ten seconds
+SORTED = 1 << 20  # contents sorted at once
+SAMPLE = 4096  # keys that tell where to cut a column
 SAMPLED = 4  # key columns on which the cost of a limit is measured
 NODE_BITS = 40  # of a packed pair for the larger content; the rest for the smaller one, counted from the block's first
 BLOCK_NODES = 1 << (64 - NODE_BITS)
@@ -76,12 +79,29 @@ def levels(column: int, columns: int, key: KeyColumn, limits: Limits) -> Iterato
 
 def _levels(column: int, columns: int, key: KeyColumn, limits: Limits) -> Iterator[tuple[Runs, NDArray[np.int64]]]:
     """Each with the sizes of the buckets that were cut, by their numbers; none for the first."""
-    first = key(column, None)
-    level = runs(np.arange(len(first), dtype=node_type(len(first))), first)
-    del first
+    level = _first(key(column, None))
     yield level, np.empty(0, np.int64)
     # a pair that shares two keys is in both buckets: the later column of the two is enough
     yield from _finer(level, range(column + 1, columns), columns, key, limits, 1)
+
+
+def _first(keys: NDArray[np.int64]) -> Runs:
+    """All contents by equal keys, a range of keys at a time: sorting takes some forty bytes for each that is sorted."""
+    cuts = np.sort(keys[:: max(1, len(keys) // SAMPLE)])[:: max(1, SAMPLE * SORTED // max(len(keys), 1))][1:]
+    parts = []
+    for low, high in pairwise([None, *np.unique(cuts).tolist(), None]):
+        there = np.ones(len(keys), bool) if low is None else keys >= low
+        if high is not None:
+            there &= keys < high
+        members = np.flatnonzero(there).astype(node_type(len(keys)))
+        parts.append(runs(members, keys[members]))
+    if len(parts) == 1:
+        return parts[0]
+    buckets = np.cumsum([0, *(int(part.number[-1]) + 1 if len(part.number) else 0 for part in parts[:-1])])
+    numbers = [part.number + before for part, before in zip(parts, buckets.tolist(), strict=True)]
+    columns = zip(*((part.members, part.rank, part.size, part.outer) for part in parts), strict=True)
+    members, rank, size, outer = (np.concatenate(column) for column in columns)
+    return Runs(members, np.concatenate(numbers), rank, size, outer)
 
 
 def _finer(
@@ -106,27 +126,43 @@ def affordable(columns: int, key: KeyColumn, limits: Limits, contents: int) -> L
     """
     if limits.bucket:
         return limits
-    least = replace(limits, bucket=FEWEST)
-    chosen = range(0, columns, -(-columns // SAMPLED))
     sizes, outer = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-    for column in chosen:
-        for level, before in _levels(column, columns, key, least):
+    for column in measured_columns(columns):
+        for level, before in _levels(column, columns, key, replace(limits, bucket=FEWEST)):
             heads = level.rank == 0
             sizes.append(level.size[heads])
             outer.append(before[level.outer[heads]] if len(before) else np.full(heads.sum(), contents + 1))
     size, parent = np.concatenate(sizes), np.concatenate(outer)
-    most = max(FREE, BUDGET * contents) * len(chosen) / max(columns, 1)
+    return largest_affordable(size, parent, np.ones(len(size), np.int64), columns, contents, limits)
+
+
+def measured_columns(columns: int) -> range:
+    """Those on which the cost of a limit is measured."""
+    return range(0, columns, -(-columns // SAMPLED)) if columns else range(0)
+
+
+def largest_affordable(
+    size: NDArray[np.int64],
+    parent: NDArray[np.int64],
+    times: NDArray[np.int64],
+    columns: int,
+    contents: int,
+    limits: Limits,
+) -> Limits:
+    """From how often a bucket of some size was cut out of one of the size `parent` in the measured columns."""
+    most = max(FREE, BUDGET * contents) * len(measured_columns(columns)) / max(columns, 1)
     bucket = FEWEST
-    while bucket < contents and _cost(size, parent, replace(least, bucket=2 * bucket)) <= most:
+    while bucket < contents and _cost(size, parent, times, replace(limits, bucket=2 * bucket)) <= most:
         bucket *= 2
     return replace(limits, bucket=bucket)
 
 
-def _cost(size: NDArray[np.int64], parent: NDArray[np.int64], limits: Limits) -> float:
+def _cost(size: NDArray[np.int64], parent: NDArray[np.int64], times: NDArray[np.int64], limits: Limits) -> float:
     """Candidates, if buckets were compared within these limits."""
-    there = size[parent > limits.bucket].astype(np.float64)
-    whole = there <= limits.bucket
-    return float((there[whole] * (there[whole] - 1) / 2).sum() + limits.representatives * there[~whole].sum())
+    cut = parent > limits.bucket
+    there, often = size[cut].astype(np.float64), times[cut]
+    pairs = np.where(there <= limits.bucket, there * (there - 1) / 2, limits.representatives * there)
+    return float((pairs * often).sum())
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dbsim.dedupe.kernels.buckets import Nodes
-from dbsim.dedupe.kernels.decide import FieldScore
+from dbsim.dedupe.kernels.decide import FieldScore, estimates
 from dbsim.dedupe.kernels.spill import Spill
-from dbsim.hashing.bloom import jaccards
+from dbsim.hashing.bloom import Filters
 from dbsim.hashing.family import Join
 from dbsim.hashing.records.learning import Learned
 from dbsim.hashing.records.levels import Rows
@@ -55,8 +55,8 @@ class Collection:
         seen = np.empty(0, np.int64)
         rows: list[NDArray[np.int64]] = [seen]
         firsts: list[NDArray[np.int64]] = [seen]
-        counts: list[list[NDArray[np.int64]]] = [[seen] for _ in fields]
-        rarities: list[list[NDArray[np.int64]]] = [[seen] for _ in fields]
+        counts: list[list[NDArray[np.int32]]] = [[np.empty(0, np.int32)] for _ in fields]
+        rarities: list[list[NDArray[np.int16]]] = [[np.empty(0, np.int16)] for _ in fields]
         for block in blocks:
             rows.append(block.fingerprints)
             new, seen = _new(block.fingerprints, seen)
@@ -65,15 +65,14 @@ class Collection:
             if keep is not None:
                 keep(new)
             for column, part in zip(counts, block.filters, strict=True):
-                column.append(part.counts[new])
-            for column, rarity in zip(
-                rarities, block.rarities or [np.zeros(len(block), np.int64)] * len(fields), strict=True
-            ):
-                column.append(rarity[new])
-        made.fingerprints, made.copies = np.unique(np.concatenate(rows), return_counts=True)
+                column.append(part.counts[new].astype(np.int32))
+            for kept, rarity in zip(rarities, block.rarities, strict=False):  # only records have any
+                kept.append(rarity[new].astype(np.int16))
+        made.fingerprints = seen
+        made.copies = _counted(rows, seen)
         made.order = np.argsort(np.concatenate(firsts), kind="stable")
-        made.counts = [np.concatenate(column)[made.order].astype(np.int32) for column in counts]
-        made.rarities = [np.concatenate(column)[made.order].astype(np.int16) for column in rarities]
+        made.counts = [np.concatenate(column)[made.order] for column in counts]
+        made.rarities = [joined[made.order] for column in rarities if len(joined := np.concatenate(column))]
         return made
 
     def _append(self, block: Signatures, new: NDArray[np.int64]) -> None:
@@ -108,18 +107,14 @@ class Collection:
     def _scores(self, a: Nodes, b: Nodes) -> NDArray[np.float64]:
         if self.learned is not None:
             return self._probabilities(self.learned, a, b)
-        total, weight = np.zeros(len(a)), np.zeros(len(a))
-        for field, spill, counts in zip(self.fields, self._bits, self.counts, strict=True):
-            bits = spill.map((len(self), field.bits // 64), np.uint64)
-            common = np.bitwise_count(bits[self.order[a]] & bits[self.order[b]]).sum(axis=1, dtype=np.int64)
-            mine, other = counts[a].astype(np.int64), counts[b].astype(np.int64)
-            value = jaccards(mine, other, common, field.bits)
-            if len(self.fields) == 1:
-                return value
-            both = (mine > 0) & (other > 0)
-            total = total + np.where(both, field.weight * value, 0.0)
-            weight = weight + np.where(both, field.weight, 0.0)
-        return np.where(weight > 0, total / np.where(weight > 0, weight, 1.0), 0.0)
+        return estimates(self.fields, self._filters(a), self._filters(b))
+
+    def _filters(self, nodes: Nodes) -> list[Filters]:
+        maps = (
+            spill.map((len(self), f.bits // 64), np.uint64) for spill, f in zip(self._bits, self.fields, strict=True)
+        )
+        parts = zip(maps, self.counts, strict=True)
+        return [Filters(bits[self.order[nodes]], counts[nodes].astype(np.int64)) for bits, counts in parts]
 
     def _probabilities(self, learned: Learned, a: Nodes, b: Nodes) -> NDArray[np.float64]:
         """Of records of persons."""
@@ -132,6 +127,14 @@ class Collection:
             rarities.append(np.stack([column[nodes] for column in self.rarities], axis=1))
         each = np.arange(len(a))
         return probability(learned.score(sides[0], sides[1], each, each, (rarities[0], rarities[1])))
+
+
+def _counted(blocks: list[NDArray[np.int64]], contents: NDArray[np.int64]) -> NDArray[np.int64]:
+    """How many rows have each content; a block at a time, and each given up when it is counted."""
+    found = np.zeros(len(contents), np.int64)
+    while blocks:
+        np.add.at(found, np.searchsorted(contents, blocks.pop()), 1)
+    return found
 
 
 def _new(fingerprints: NDArray[np.int64], seen: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dbsim.hashing.bloom import cardinality
+from dbsim.hashing.bloom import Filters, cardinality, jaccards
 from dbsim.hashing.error import widths
 
 Numbers = NDArray[np.float64]
@@ -26,6 +26,20 @@ class FieldScore:
     bits: int
     weight: float
     sample: int = 1
+
+
+def estimates(fields: Sequence[FieldScore], a: Sequence[Filters], b: Sequence[Filters]) -> Numbers:
+    """The search's score of each pair, to the last bit: a[field] with b[field]; 0 where no field is present in both."""
+    total, weight = np.zeros(len(a[0].counts)), np.zeros(len(a[0].counts))
+    for field, mine, other in zip(fields, a, b, strict=True):
+        common = np.bitwise_count(mine.bits & other.bits).sum(axis=1, dtype=np.int64)
+        value = jaccards(mine.counts, other.counts, common, field.bits)
+        if len(fields) == 1:
+            return value
+        both = (mine.counts > 0) & (other.counts > 0)
+        total = total + np.where(both, field.weight * value, 0.0)
+        weight = weight + np.where(both, field.weight, 0.0)
+    return np.where(weight > 0, total / np.where(weight > 0, weight, 1.0), 0.0)
 
 
 @dataclass(frozen=True)

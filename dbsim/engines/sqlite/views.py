@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain
-from typing import Any
 
 import numpy as np
-from sqlalchemy import BigInteger, Column, Connection, Engine, MetaData, Table
+from sqlalchemy import Connection
 
+from dbsim.engines.backend import Backend
 from dbsim.engines.sqlite.popcount import common_bits
 from dbsim.engines.views import BUCKETS, PAIRS, STATUS, Surface, outdated, union
 from dbsim.errors import InvalidOption
 from dbsim.hashing.bloom import Filters
-from dbsim.hashing.signer import Signatures
 from dbsim.options import Field
 from dbsim.resources import filled, sql
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.names import identifier, literal, quote
 from dbsim.tables.source import Source
-from dbsim.tables.word_columns import word_columns, word_values
 
 WORD = 64
 MOST_WORDS = 1024  # a table has at most 2,000 columns
@@ -66,27 +63,14 @@ def trigger_names(name: str) -> list[str]:
     return [identifier("dbsim", name, event) for event in ("insert", "update", "delete")]
 
 
-class SQLiteSurface:
-    """The part of the backend that deals with it; see `Backend` for what each step means."""
+NO_ROLES = (
+    "SQLite has no roles: whoever may read the file may read all of it, the secrets of indexes included; "
+    "the permissions of the file decide"
+)
 
-    def table_settings(self, names: Sequence[str]) -> list[str]:
-        return []
 
-    def readers_of_secrets(self, connection: Connection) -> list[str]:
-        return []  # who can read the file can read all of it
-
-    def stored_table(self, tables: IndexTables) -> Table:
-        table = tables.signatures.to_metadata(MetaData())
-        for name in chain.from_iterable(word_names(tables)):
-            table.append_column(Column(name, BigInteger))
-        for column in word_columns(tables):
-            table.append_column(column)
-        return table
-
-    def stored_values(self, rows: Signatures) -> list[tuple[Any, ...]]:
-        filters = words_of(rows.filters)
-        found = zip(rows.as_tuples(), filters, word_values(rows), strict=True)
-        return [(*row, *some, *marks) for row, some, marks in found]
+class SQLiteSurfaces(Backend):
+    """See `Surface` in dbsim.engines.backend for what each step means."""
 
     def require_inline(self, connection: Connection, tables: IndexTables, source: Source) -> None:
         raise InvalidOption("inline indexes need PostgreSQL, which can sign in SQL: on SQLite leave it queued and sync")
@@ -101,17 +85,11 @@ class SQLiteSurface:
     def drop_surface(self, name: str) -> list[str]:
         return [*drop_statements(name), *self.drop_shared()]
 
-    def shared_names(self) -> list[str]:
-        return []
-
     def drop_shared(self) -> list[str]:
         return [f"DROP VIEW IF EXISTS {STATUS}"]
 
-    def granted(self, connection: Connection, tables: IndexTables) -> list[str]:
-        return []
-
-    def grant_again(self, connection: Connection, tables: IndexTables, roles: Sequence[str]) -> None:
-        """There are no roles."""
+    def grant(self, connection: Connection, tables: IndexTables, role: str) -> list[str]:
+        raise InvalidOption(NO_ROLES)
 
     def missing_surface(self, connection: Connection, tables: IndexTables) -> list[str]:
         there = set(connection.exec_driver_sql("SELECT name FROM sqlite_master WHERE type = 'view'").scalars())
@@ -123,9 +101,6 @@ class SQLiteSurface:
 
     def status_statements(self, connection: Connection, indexes: Sequence[IndexTables]) -> list[str]:
         return status_statements(indexes)
-
-    def settle(self, engine: Engine) -> None:
-        """The write lock lets nobody else write."""
 
 
 def view_statements(tables: IndexTables) -> list[str]:

@@ -11,7 +11,7 @@ from dbsim.errors import InvalidOption
 from dbsim.evaluate.sampling.overlap import Overlap, overlap
 from dbsim.evaluate.sampling.sample import draw
 from dbsim.progress import Progress
-from dbsim.search.limits import MAX_CANDIDATES, bounds_of
+from dbsim.search.limits import Search
 from dbsim.search.searcher import SearchEngine
 from dbsim.sync import models
 
@@ -44,13 +44,13 @@ def _contained(
 ) -> tuple[int, int]:
     """(rows asked with, those found): rows without any word are not asked with."""
     stage, asked, found = f"asking with rows of {'AB'[number]}", 0, 0
-    bounds = bounds_of(other.options, None, 1, MAX_CANDIDATES, 0, None)
+    bounds = Search(limit=1).bounds(other.options)
     for start in range(0, len(keys), BATCH):
         progress(stage, start, len(keys))
         texts = [list(row) for row in mine.columns_of(keys[start : start + BATCH]) if row is not None]
         queries = [query for query in other.sign(texts) if query is not None] if texts else []
         asked += len(queries)
-        found += sum(bool(hits) for hits in other.search_many(queries, bounds, None)) if queries else 0
+        found += sum(bool(hits) for hits in other.search_many(queries, bounds, None, None)) if queries else 0
     progress(stage, len(keys), len(keys))
     return asked, found
 

@@ -11,9 +11,6 @@ DECLARE
     dbsim_done integer := 0;
     dbsim_noted boolean := to_regclass({noted_literal}) IS NOT NULL; -- groups are stored, see group_tables.py
 BEGIN
-    IF {has_words} THEN
-        RAISE 'index % has word signatures, which SQL does not make: run "dbsim sync"', {name};
-    END IF;
     PERFORM pg_advisory_xact_lock_shared({space}, {stripes});
     PERFORM pg_advisory_xact_lock({gate});
     PERFORM pg_advisory_xact_lock({space}, stripe) FROM generate_series(0, {stripes} - 1) AS stripe;

@@ -7,6 +7,7 @@ DECLARE
     primes bigint[];
     fields {home}.dbsim_field[];
     keys bigint[];
+    marks bigint[];
     result {signatures_view};
 BEGIN
     SELECT decode(i.secret, 'hex'), c.numbers INTO key, primes
@@ -16,6 +17,7 @@ BEGIN
     END IF;
     fields := ARRAY[{analysed}]::{home}.dbsim_field[];
     {assign_counts}
+    {assign_words}
     IF {no_features} THEN
         RETURN result;
     END IF;

@@ -12,7 +12,9 @@ BEGIN
     FOR term IN 1 .. coalesce(array_length(wanted, 1), 0) LOOP
         found := false;
         FOR field IN 1 .. cardinality(profiles) LOOP
-            found := found OR {home}.dbsim_inside(wanted[term][field], folded[field]);
+            -- whole words: a folded text has a space at both ends, and a term without words is nowhere
+            found := found OR wanted[term][field] COLLATE "C" <> ''
+                AND strpos(folded[field] COLLATE "C", ' ' || wanted[term][field] || ' ') > 0;
         END LOOP;
         IF NOT found THEN
             RETURN false;
@@ -20,7 +22,8 @@ BEGIN
     END LOOP;
     FOR term IN 1 .. coalesce(array_length(unwanted, 1), 0) LOOP
         FOR field IN 1 .. cardinality(profiles) LOOP
-            IF {home}.dbsim_inside(unwanted[term][field], folded[field]) THEN
+            IF unwanted[term][field] COLLATE "C" <> ''
+                AND strpos(folded[field] COLLATE "C", ' ' || unwanted[term][field] || ' ') > 0 THEN
                 RETURN false;
             END IF;
         END LOOP;

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import Connection
 
+from dbsim.engines.backend import Backend
 from dbsim.engines.execute import ask
+from dbsim.engines.postgresql.plain import home
 from dbsim.errors import DatabaseUnavailable, InvalidOption, NotInPlace, UnknownName
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.names import identifier, quote
@@ -17,10 +19,8 @@ DENIED = re.compile(r"permission denied for (\w+) (.+)$")
 OWNER = "connect as the owner of dbsim's tables; a role that only searches is let in with `dbsim grant DB INDEX ROLE`"
 
 
-class PostgreSQLRoles:
+class PostgreSQLRoles(Backend):
     """The part of the backend that deals with them; see `Backend` for what each step means."""
-
-    _home: Callable[[Connection], str]
 
     def reads_secrets(self, connection: Connection) -> bool:
         statement = "SELECT has_column_privilege(to_regclass('dbsim_index'), 'secret', 'SELECT')"
@@ -59,13 +59,13 @@ class PostgreSQLRoles:
 
     def _function(self, connection: Connection, tables: IndexTables, part: str) -> str | None:
         """As it is called from a text with :names; None when the index has none."""
-        home, name = self._home(connection), identifier("dbsim", tables.record.name, part)
+        schema, name = home(connection), identifier("dbsim", tables.record.name, part)
         statement = (
             "SELECT EXISTS (SELECT FROM pg_proc WHERE proname = CAST(:name AS text) "
             "AND pronamespace = CAST(CAST(:home AS text) AS regnamespace))"
         )
-        there = ask(connection, statement, name=name, home=quote(home)).scalar()
-        return quote(home, name).replace(":", "\\:") if there else None
+        there = ask(connection, statement, name=name, home=quote(schema)).scalar()
+        return quote(schema, name).replace(":", "\\:") if there else None
 
 
 def explain_denied(detail: str) -> DatabaseUnavailable:

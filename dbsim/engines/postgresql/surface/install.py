@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from sqlalchemy import Connection, Engine, MetaData, Table
+from sqlalchemy import Connection, Engine
 
+from dbsim.engines.backend import Backend
 from dbsim.engines.evidence import learned_of
 from dbsim.engines.execute import ask, run
 from dbsim.engines.pause import pause
-from dbsim.engines.postgresql import signing_data as constants
-from dbsim.engines.postgresql.comments import OWN as COMMENTED
-from dbsim.engines.postgresql.comments import comment_statement
-from dbsim.engines.postgresql.signing import fill_statement, gate, inline_function
-from dbsim.engines.postgresql.triggers import create_triggers, events, parts
-from dbsim.engines.postgresql.views import (
+from dbsim.engines.postgresql.plain import home as home_of
+from dbsim.engines.postgresql.surface import signing_data as constants
+from dbsim.engines.postgresql.surface.comments import OWN as COMMENTED
+from dbsim.engines.postgresql.surface.comments import comment_statement
+from dbsim.engines.postgresql.surface.signing import fill_statement, gate, inline_function
+from dbsim.engines.postgresql.surface.views import (
     FORMER,
     FUNCTIONS,
     MARKED,
@@ -32,17 +32,16 @@ from dbsim.engines.postgresql.views import (
     shared_statements,
     why_not_in_sql,
 )
-from dbsim.engines.postgresql.words import why_no_words_in_sql, word_statements
+from dbsim.engines.postgresql.surface.words import why_no_words_in_sql, word_statements
+from dbsim.engines.postgresql.triggers import create_triggers, events, parts
 from dbsim.engines.views import BUCKETS, PAIRS, STATUS, Surface, outdated, union
 from dbsim.errors import DatabaseUnavailable, InvalidOption, StatementRejected
-from dbsim.hashing.signer import Signatures
 from dbsim.resources import filled, sql
 from dbsim.tables.decision_tables import decisions_name
 from dbsim.tables.group_tables import GroupTables
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.names import dollar_quoted, identifier, literal, quote
 from dbsim.tables.source import Source
-from dbsim.tables.word_columns import word_columns, word_values
 
 # CREATE OR REPLACE of the same function or view in two transactions fails in one of them
 ONE_AT_A_TIME = "SELECT pg_advisory_xact_lock(hashtext('dbsim surface'))"
@@ -50,28 +49,14 @@ PATIENCE = 60.0  # seconds to wait for transactions that are writing
 POLL = 0.01
 
 
-class PostgreSQLInstall:
-    """The part of the backend that deals with it; see `Backend` for what each step means."""
-
-    jaccard: Callable[..., Any]
-    level: Callable[..., Any]
-    probability: Callable[..., Any]
-    _home: Callable[[Connection], str]
+class PostgreSQLSurfaces(Backend):
+    """See `Surface` in dbsim.engines.backend for what each step means."""
 
     def table_settings(self, names: Sequence[str]) -> list[str]:
         return [settings_statement(names), comment_statement([quote(name) for name in names])]
 
     def readers_of_secrets(self, connection: Connection) -> list[str]:
         return list(ask(connection, sql("postgresql", "readers_of_secrets")).scalars())
-
-    def stored_table(self, tables: IndexTables) -> Table:
-        table = tables.signatures.to_metadata(MetaData())
-        for column in word_columns(tables):
-            table.append_column(column)
-        return table
-
-    def stored_values(self, rows: Signatures) -> list[tuple[Any, ...]]:
-        return [(*row, *marks) for row, marks in zip(rows.as_tuples(), word_values(rows), strict=True)]
 
     def require_inline(self, connection: Connection, tables: IndexTables, source: Source) -> None:
         reason = why_not_in_sql(tables, encoding(connection))
@@ -82,7 +67,7 @@ class PostgreSQLInstall:
         require_stable_text(source.columns, tables.record.options.columns)
 
     def create_surface(self, connection: Connection, tables: IndexTables) -> None:
-        create_objects(connection, self.surface(connection, tables))
+        create_objects(connection, surface_of(self, connection, tables))
 
     def surface_statements(self, tables: IndexTables, home: str) -> list[str]:
         if reason := why_not_in_sql(tables, "UTF8"):
@@ -109,7 +94,7 @@ class PostgreSQLInstall:
         return drop_shared()
 
     def granted(self, connection: Connection, tables: IndexTables) -> list[str]:
-        view = literal_name(self._home(connection), tables)
+        view = literal_name(home_of(connection), tables)
         rows = ask(
             connection,
             "SELECT DISTINCT acl.grantee::regrole::text FROM pg_class c, aclexplode(c.relacl) AS acl "
@@ -120,11 +105,11 @@ class PostgreSQLInstall:
         return list(rows.scalars())
 
     def grant_again(self, connection: Connection, tables: IndexTables, roles: Sequence[str]) -> None:
-        function = self.surface(connection, tables).function("grant")
+        function = surface_of(self, connection, tables).function("grant")
         run(connection, [f"SELECT {function}({literal(role)}::regrole)" for role in roles])
 
     def missing_surface(self, connection: Connection, tables: IndexTables) -> list[str]:
-        return missing_objects(connection, self.surface(connection, tables))
+        return missing_objects(connection, surface_of(self, connection, tables))
 
     def outdated_triggers(self, connection: Connection, tables: IndexTables) -> bool:
         return outdated(self._sources(connection, [identifier("dbsim", tables.record.name, "changed")]))
@@ -135,7 +120,7 @@ class PostgreSQLInstall:
 
     def _sources(self, connection: Connection, names: list[str]) -> list[str]:
         """The bodies of these functions, as far as they are there."""
-        home = quote(self._home(connection))
+        home = quote(home_of(connection))
         statement = (
             "SELECT prosrc FROM pg_proc WHERE proname = ANY (CAST(:names AS text[])) "
             "AND pronamespace = CAST(CAST(:home AS text) AS regnamespace)"
@@ -146,7 +131,7 @@ class PostgreSQLInstall:
         """After the last index is dropped, so are the shared functions."""
         if not indexes:
             return drop_functions()
-        surfaces = [self.surface(connection, tables) for tables in indexes]
+        surfaces = [surface_of(self, connection, tables) for tables in indexes]
         parts = [one.status_part(list(events(one.tables.record.name))) for one in surfaces]
         view = f"{surfaces[0].home}.{STATUS}"
         shown = f"CREATE OR REPLACE VIEW {view} WITH (security_barrier) AS\n{union(parts)}"
@@ -155,13 +140,14 @@ class PostgreSQLInstall:
     def settle(self, engine: Engine) -> None:
         wait_for_writers(engine)
 
-    def surface(self, connection: Connection, tables: IndexTables) -> PostgreSQLSurface:
-        types = ask(connection, sql("postgresql", "key_types"), table=quote(tables.signatures.name))
-        named = {row.name: row.type for row in types}
-        plain = {name: type_.split(" COLLATE ")[0] for name, type_ in tables.record.primary_key}
-        types_of_key = tuple(named.get(name, type_) for name, type_ in plain.items())
-        home = quote(self._home(connection))
-        return PostgreSQLSurface(tables, home, self, types_of_key, learned_of(connection, tables))
+
+def surface_of(backend: Backend, connection: Connection, tables: IndexTables) -> PostgreSQLSurface:
+    types = ask(connection, sql("postgresql", "key_types"), table=quote(tables.signatures.name))
+    named = {row.name: row.type for row in types}
+    plain = {name: type_.split(" COLLATE ")[0] for name, type_ in tables.record.primary_key}
+    types_of_key = tuple(named.get(name, type_) for name, type_ in plain.items())
+    home = quote(home_of(connection))
+    return PostgreSQLSurface(tables, home, backend, types_of_key, learned_of(connection, tables))
 
 
 def literal_name(home: str, tables: IndexTables) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dbsim.engines.postgresql.views import WORDS, PostgreSQLSurface, free, normaliser_function, source_text
+from dbsim.engines.postgresql.surface.views import WORDS, PostgreSQLSurface, free, normaliser_function, source_text
 from dbsim.options import Field
 from dbsim.resources import filled, sql
 from dbsim.tables.index_tables import IndexTables
@@ -14,6 +14,8 @@ def why_no_words_in_sql(tables: IndexTables, encoding: str) -> str | None:
     fields = _fields(tables)
     if not fields:
         return "it has no word signatures"
+    if tables.record.options.distributed:
+        return "its table is distributed over several nodes"
     for field in fields:
         if normaliser_function(field.normaliser) is None:
             return f"normaliser {field.normaliser!r} has no SQL function"

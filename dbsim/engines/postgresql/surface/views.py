@@ -24,6 +24,7 @@ from dbsim.hashing.records.probability import COEFFICIENTS, MOST_BITS
 from dbsim.options import Field
 from dbsim.resources import filled, sql, sql_names
 from dbsim.tables.catalogue import SHOWN
+from dbsim.tables.group_tables import PUBLISHED, GroupTables
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.names import dollar_quoted, dollar_tag, identifier, literal, quote
 from dbsim.tables.versions import VERSION_TABLE, v0002
@@ -43,7 +44,7 @@ FORMER = "sees"  # what `visible` was before version 0003
 VIEWS = ("signatures", PAIRS, BUCKETS)
 GRANTED = (
     *("fold", "mapped", "lowered", "code_point", "letter", "letters", "normalise", "shingles"),
-    *("among", "overlap", "widths", "probability", "holds", "inside"),
+    *("among", "overlap", "widths", "probability", "holds"),
 )
 FOLDERS = ("shared", "normalisers", "families")  # of functions that all indexes use, in this order
 FIELD_TYPE = "shared/field_type"  # which the functions take
@@ -105,6 +106,8 @@ def normaliser_function(stored: str) -> str | None:
 def why_not_in_sql(tables: IndexTables, encoding: str) -> str | None:
     """Why this index cannot be signed in SQL, or None."""
     options = tables.record.options
+    if options.distributed:
+        return "its table is distributed over several nodes"
     if family_function(options.family) is None:
         return f"family {options.family!r} has no SQL functions"
     if options.family == "minhash@1" and options.plan.positions > MOST_POSITIONS:
@@ -146,8 +149,14 @@ class PostgreSQLSurface:
         made = [MARKED, *VIEWS]
         own = [self.surface.name(name) for name in (*OBJECTS, *WORDS)]
         drop = [drop_owned(own, self.home), f"DROP VIEW IF EXISTS {names['signatures_view']} CASCADE"]
-        shown = (filled(sql("postgresql", f"index/{name}"), names) for name in made)
+        shown = (filled(self._template(name), names) for name in made)
         return [*drop, *shown, drop_owned([self.surface.name(FORMER)], self.home)]
+
+    def _template(self, name: str) -> str:
+        """On Citus some are others."""
+        other = f"citus/{name}"
+        distributed = self.tables.record.options.distributed and other in sql_names("postgresql", "citus")
+        return sql("postgresql", other if distributed else f"index/{name}")
 
     def function_statements(self, signs: bool) -> list[str]:
         """Where the server cannot sign, roles are granted the views alone."""
@@ -164,7 +173,7 @@ class PostgreSQLSurface:
             "table": literal(shown) + "::text",
             "triggers": "ARRAY[" + ", ".join(map(literal, triggers)) + "]::name[]",
         }
-        return filled(sql("postgresql", "index/status"), names)
+        return filled(self._template("status"), names)
 
     # ── pieces ──
     @cached_property
@@ -181,7 +190,10 @@ class PostgreSQLSurface:
         """With their schema: nothing is looked for on the path of whoever makes or calls it."""
         found = self.surface.common_names()
         names = ("signatures", "queue", "pairs_view", "buckets_view")
-        return {name: f"{self.home}.{found[name]}" for name in names}
+        groups = GroupTables(self.tables)
+        stored = {"edges": groups.edges, "results": groups.results, "contents": groups.contents}
+        own = {name: f"{self.home}.{quote(table.name)}" for name, table in stored.items()}
+        return {name: f"{self.home}.{found[name]}" for name in names} | own | {"published": literal(PUBLISHED)}
 
     def _key_names(self) -> dict[str, str]:
         surface, key, types = self.surface, self.surface.key, self.key_types
@@ -197,6 +209,7 @@ class PostgreSQLSurface:
             "source": self.source,
             "source_literal": literal(self.source),
             "key": ", ".join(key),
+            "s_key": surface.key_of("s"),
             "key_types": ", ".join(f"{name} {type_}" for name, type_ in zip(key, types, strict=True)),
             "key_arguments": ", ".join(types),
             "two_keys": ", ".join(types * 2),
@@ -269,10 +282,22 @@ class PostgreSQLSurface:
             "assign_counts": " ".join(
                 f"result.{name} := coalesce(bit_count(fields[{n}].bits), 0);" for name, n in counts
             ),
+            "assign_words": self._assign_words(),
             "assign_keys": " ".join(f"result.{name} := keys[{n}];" for name, n in keys),
             "assign_bits": " ".join(f"result.{name} := fields[{n}].bits::bit({size});" for name, n, size in bits),
             "field_values": ", ".join(self._field_value(n - 1) for n in numbers),
         }
+
+    def _assign_words(self) -> str:
+        """The word signatures, whose tokens are words whatever the field compares."""
+        signed = [(n, field) for n, field in enumerate(self.tables.record.options.fields, 1) if field.word_bits]
+        parts = []
+        for (n, field), columns in zip(signed, self.tables.names.words, strict=True):
+            words = f"{self.home}.dbsim_tokens(string_to_array(fields[{n}].folded, ' '), key)"
+            tokens = f"fields[{n}].tokens" if field.unit == "words" else words
+            parts.append(f"marks := {self.home}.dbsim_marks({tokens}, {field.word_bits}, {field.word_marks});")
+            parts += [f"result.{quote(name)} := marks[{place}];" for place, name in enumerate(columns, 1)]
+        return " ".join(parts)
 
     def _analysed(self, field: Field, argument: int) -> str:
         """Every argument has the type that is declared, so that no other function of the name fits better."""
@@ -377,7 +402,7 @@ class PostgreSQLSurface:
         }
 
     def _buckets(self, names: dict[str, Any]) -> dict[str, str]:
-        one = sql("postgresql", "index/bucket")
+        one = self._template("bucket")
         parts = (filled(one, names | {"number": n, "key": key}) for n, key in enumerate(self.surface.bucket_keys))
         return {"buckets": union(parts)}
 

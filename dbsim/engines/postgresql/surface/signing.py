@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import zlib
 from typing import Any
 
-from dbsim.engines.postgresql.views import PostgreSQLSurface, source_text
+from dbsim.engines.postgresql.plain import STRIPES, space
+from dbsim.engines.postgresql.surface.views import PostgreSQLSurface, source_text
 from dbsim.resources import filled, sql
 from dbsim.tables.group_tables import GroupTables
 from dbsim.tables.names import dollar_tag, literal, quote
+from dbsim.tables.word_columns import word_columns
 
 ROW_LIMIT = 10_000  # rows of one statement that are signed inline
 TEXT_LIMIT = 1_000_000  # bytes of a row's text that is signed inline: about a second
 TIME_LIMIT = "10s"  # of a statement without statement_timeout; otherwise half of that
 BYTE_TIME = "3 microseconds"  # to sign a byte of text, on a slow day
-STRIPES = 64  # locks per index: documents share them, so that a batch never fills the server's lock table
-
-
-def space(home: str, name: str) -> int:
-    """Of the advisory locks of an index."""
-    return zlib.crc32(f"dbsim {home} {name}".encode()) - 2**31
 
 
 def inline_function(surface: PostgreSQLSurface, names: dict[str, Any]) -> str:
@@ -32,7 +27,6 @@ def fill_statement(surface: PostgreSQLSurface) -> str:
     tables, key = surface.tables, surface.surface.key
     home = surface.home[1:-1].replace('""', '"') if surface.home.startswith('"') else surface.home
     own = {
-        "has_words": str(bool(tables.names.words)).lower(),
         "space": space(home, tables.record.name),
         "stripes": STRIPES,
         "generation": tables.record.generation,
@@ -59,7 +53,7 @@ def _names(surface: PostgreSQLSurface) -> dict[str, Any]:
     tables = surface.tables
     key = surface.surface.key
     arrays = [f"dbsim_key_{number}" for number in range(1, len(key) + 1)]
-    derived = [quote(column.name) for column in list(tables.signatures.columns)[len(key) :]]
+    derived = [quote(column.name) for column in (*list(tables.signatures.columns)[len(key) :], *word_columns(tables))]
     texts = [source_text(field, "dbsim_source") for field in tables.record.options.fields]
     groups = GroupTables(tables)
     noted, pairings, results = (

@@ -1,0 +1,30 @@
+"""Statements as the server gets them, past every parameter style."""
+
+from __future__ import annotations
+
+import zlib
+
+from sqlalchemy import Connection
+
+from dbsim.engines.backend import RAW
+
+STRIPES = 64  # locks per index: documents share them, so that a batch never fills the server's lock table
+
+
+def send(connection: Connection, statement: str) -> None:
+    connection.exec_driver_sql(statement, execution_options=RAW)
+
+
+def home(connection: Connection) -> str:
+    """The schema of dbsim's own tables."""
+    return str(
+        connection.exec_driver_sql(
+            "SELECT n.nspname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
+            "WHERE c.oid = to_regclass('dbsim_index')"
+        ).scalar_one()
+    )
+
+
+def space(schema: str, name: str) -> int:
+    """Of the advisory locks of an index, by the schema of dbsim's own tables."""
+    return zlib.crc32(f"dbsim {schema} {name}".encode()) - 2**31

@@ -1,0 +1,110 @@
+"""How filters and keys are compared in SQL on PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    ColumnElement,
+    Connection,
+    Double,
+    Engine,
+    FromClause,
+    Integer,
+    Text,
+    bindparam,
+    case,
+    cast,
+    column,
+    func,
+    literal_column,
+)
+from sqlalchemy.exc import DBAPIError
+
+from dbsim.engines.backend import Backend
+from dbsim.engines.execute import ask
+from dbsim.engines.postgresql import drivers
+from dbsim.hashing.bloom import ROUNDING
+from dbsim.hashing.records.levels import CUTS, EQUAL
+from dbsim.tables.names import quote
+from dbsim.tables.types import PostgreSQLBits
+
+# A search allocates some 0.7 MB in the server (27 kB an index scan). In many a connection glibc gives them back to the
+# system after every search and fetches them again, 50 page faults and 0.1 ms each time; one larger piece of memory,
+# once freed, raises the limit above which it does so.
+WARM_UP = "SELECT length(repeat(' ', 2000000))"
+_WARM = "dbsim_warm"
+
+
+class PostgreSQLScores(Backend):
+    """See `Scores` for what each step means."""
+
+    def connect(self, engine: Engine) -> Connection:
+        connection = engine.connect().execution_options(isolation_level="AUTOCOMMIT")  # no BEGIN, no ROLLBACK
+        if _WARM not in connection.info:
+            try:
+                connection.exec_driver_sql(WARM_UP)
+                connection.commit()
+            except DBAPIError:
+                connection.close()
+                raise
+            connection.info[_WARM] = True
+        return connection
+
+    def prepare(self, connection: Connection) -> None:
+        """bit_count and ln are there; behind a pooler no statement stays prepared."""
+        drivers.unprepared_when_pooled(connection)
+
+    def jaccard(
+        self,
+        bits: ColumnElement[Any],
+        count: ColumnElement[Any],
+        other_bits: ColumnElement[Any],
+        other_count: ColumnElement[Any],
+        size: int,
+    ) -> ColumnElement[float]:
+        both = func.bit_count(bits.op("&")(cast(other_bits, PostgreSQLBits(size))))
+        union = _estimate(count + other_count - both, size)
+        return func.greatest((_estimate(count, size) + _estimate(other_count, size) - union) / union, 0.0, type_=Double)
+
+    def level(
+        self,
+        bits: ColumnElement[Any],
+        count: ColumnElement[Any],
+        other_bits: ColumnElement[Any],
+        other_count: ColumnElement[Any],
+        size: int,
+    ) -> ColumnElement[int]:
+        cuts: ColumnElement[Any] = literal_column(f"ARRAY[{', '.join(map(repr, CUTS))}]::float8[]")
+        alike = func.width_bucket(self.jaccard(bits, count, other_bits, other_count, size), cuts, type_=Integer)
+        return case((bits == cast(other_bits, PostgreSQLBits(size)), literal_column(str(EQUAL))), else_=alike + 1)
+
+    def hamming(self, key: ColumnElement[Any], other: ColumnElement[Any]) -> ColumnElement[int]:
+        return func.bit_count(cast(key.op("#")(other), PostgreSQLBits(64)), type_=Integer)
+
+    def can_read(self, connection: Connection, table: str) -> bool:
+        statement = "SELECT has_table_privilege(to_regclass(:name), 'SELECT')"
+        return bool(ask(connection, statement, name=quote(table)).scalar())
+
+    def json_rows(
+        self, parameter: str, integers: Sequence[str], texts: Sequence[str], reals: Sequence[str] = ()
+    ) -> FromClause:
+        columns: list[ColumnElement[Any]] = [column(name, BigInteger) for name in integers]
+        columns += [column(name, Text) for name in texts]
+        columns += [column(name, Double) for name in reals]
+        rows = func.json_to_recordset(cast(bindparam(parameter, type_=Text), JSON))
+        return rows.table_valued(*columns, name=parameter).render_derived(with_types=True)
+
+
+def _estimate(count: ColumnElement[Any], size: int) -> ColumnElement[Any]:
+    """`dbsim.hashing.bloom.cardinality` in SQL, equal to the last bit."""
+
+    def number(value: float) -> ColumnElement[Any]:
+        return literal_column(f"{value!r}::float8", Double)
+
+    filled = func.least(cast(count, Double), number(size - 0.5), type_=Double) / number(float(size))
+    scaled = number(-float(size) * ROUNDING) * func.ln(number(1.0) - filled, type_=Double)
+    return func.round(scaled, type_=Double) / number(float(ROUNDING))

@@ -1,0 +1,81 @@
+"""The application's own tables on SQLite: what they are, and their texts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    LargeBinary,
+    cast,
+    func,
+)
+
+from dbsim.engines.backend import Backend
+from dbsim.engines.sqlite.references import references
+from dbsim.tables.key_forms import sqlite_forms
+from dbsim.tables.names import quote
+from dbsim.tables.source import Reference, Source, Unindexable
+
+
+class SQLiteHostTables(Backend):
+    """See `HostTables` for what each step means."""
+
+    def describe(self, connection: Connection, table: str, schema: str | None) -> Source | None:
+        if schema is not None:
+            return None
+        listed = connection.exec_driver_sql(
+            "SELECT name, type FROM sqlite_master WHERE type IN ('table', 'view') AND lower(name) = lower(?)", (table,)
+        ).first()
+        if listed is None:
+            return None
+        columns = connection.exec_driver_sql(
+            "SELECT name, type, pk FROM pragma_table_xinfo(?) WHERE hidden <> 1 ORDER BY cid", (listed.name,)
+        ).all()
+        in_key = connection.exec_driver_sql(
+            "SELECT x.name, x.coll FROM pragma_index_list(?) l, pragma_index_xinfo(l.name) x "
+            "WHERE l.origin = 'pk' AND x.key",
+            (listed.name,),
+        )
+        collations = {row.name: row.coll for row in in_key}
+        key = sorted((row for row in columns if row.pk), key=lambda row: row.pk)
+        return Source(
+            schema=None,
+            table=listed.name,
+            columns={row.name: row.type for row in columns},
+            primary_key=tuple((row.name, self._key_type(row.type, collations.get(row.name, "BINARY"))) for row in key),
+            is_table=listed.type == "table",
+        )
+
+    def _key_type(self, declared: str, collation: str) -> str:
+        return declared if collation.upper() == "BINARY" else f"{declared} COLLATE {quote(collation)}".strip()
+
+    def has_table(self, connection: Connection, name: str) -> bool:
+        found = connection.exec_driver_sql("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", (name,))
+        return found.first() is not None
+
+    def table_names(self, connection: Connection) -> list[str]:
+        return list(connection.exec_driver_sql("SELECT name FROM sqlite_master WHERE type = 'table'").scalars())
+
+    def text_expressions(self, column: ColumnElement[Any]) -> list[ColumnElement[Any]]:
+        # as bytes, because the driver raises for the whole result when one value is not UTF-8
+        return [cast(column, LargeBinary), func.typeof(column)]
+
+    def read_text(self, values: Sequence[Any]) -> str:
+        data, kind = values
+        if data is None:
+            return ""
+        if kind == "blob":
+            raise Unindexable("a BLOB, not a text")
+        try:
+            return str(data, "utf-8")
+        except UnicodeDecodeError as error:
+            raise Unindexable("not valid UTF-8") from error
+
+    def key_forms(self, connection: Connection, value: Any, declared: str) -> Sequence[Any]:
+        return sqlite_forms(value, declared)
+
+    def references(self, connection: Connection, table: str, schema: str | None) -> list[Reference]:
+        return references(connection, table)

@@ -1,0 +1,58 @@
+"""How signatures are written and read on SQLite."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Connection,
+    Engine,
+    MetaData,
+    Table,
+)
+
+from dbsim.engines.backend import Backend
+from dbsim.engines.signature_rows import signature_pages
+from dbsim.engines.sqlite.views import word_names, words_of
+from dbsim.hashing.signer import Signatures
+from dbsim.tables.index_tables import IndexTables
+from dbsim.tables.names import quote
+from dbsim.tables.source import Key
+from dbsim.tables.word_columns import word_columns, word_values
+
+
+class SQLiteStorage(Backend):
+    """See `Storage` for what each step means."""
+
+    def stored_table(self, tables: IndexTables) -> Table:
+        table = tables.signatures.to_metadata(MetaData())
+        for name in chain.from_iterable(word_names(tables)):
+            table.append_column(Column(name, BigInteger))
+        for column in word_columns(tables):
+            table.append_column(column)
+        return table
+
+    def stored_values(self, rows: Signatures) -> list[tuple[Any, ...]]:
+        filters = words_of(rows.filters)
+        found = zip(rows.as_tuples(), filters, word_values(rows), strict=True)
+        return [(*row, *some, *marks) for row, some, marks in found]
+
+    def insert(self, connection: Connection, tables: IndexTables, keys: Sequence[Key], rows: Signatures) -> None:
+        if not keys:
+            return
+        values = [(*key, *row) for key, row in zip(keys, self.stored_values(rows), strict=True)]
+        statement = f"INSERT INTO {quote(tables.signatures.name)} VALUES ({', '.join('?' * len(values[0]))})"
+        connection.exec_driver_sql(statement, values)
+
+    def insert_rows(self, connection: Connection, table: Table, rows: Iterable[tuple[Any, ...]]) -> None:
+        if values := list(rows):
+            places = ", ".join("?" * len(table.columns))
+            connection.exec_driver_sql(f"INSERT INTO {quote(table.name)} VALUES ({places})", values)
+
+    def signature_blocks(self, engine: Engine, tables: IndexTables) -> Iterator[Signatures]:
+        # page by page: a long read would keep the application from committing, unless the file is in WAL mode
+        return signature_pages(engine, self, tables)

@@ -1,0 +1,119 @@
+"""Questions about one text or row, as users ask them: search, similar, match, contains, explain; a part of Index."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Unpack
+
+from sqlalchemy import Subquery
+
+from dbsim.engines.callers import Caller, connection_of
+from dbsim.errors import InvalidOption
+from dbsim.index.base import IndexBase
+from dbsim.search.contains import Contained, contains, search_containing
+from dbsim.search.explain import Explanation
+from dbsim.search.limits import Search, SearchOptions, Text, Where, by_field
+from dbsim.search.results import Results
+from dbsim.search.searcher import SearchEngine
+from dbsim.search.words import Question, Words
+
+USUAL = Search()
+MATCHING = Search(limit=1000)
+
+
+class Searching(IndexBase):
+    """Every method is one question to the generation that is searched."""
+
+    def search(
+        self,
+        text: Text,
+        options: Search = USUAL,
+        *,
+        containing: Words | str | None = None,
+        connection: Caller = None,
+        **changes: Unpack[SearchOptions],
+    ) -> Results:
+        """Rows similar to a text; for an index of several fields give `{"title": …, "body": …}`.
+
+        The keywords are the fields of `Search`: threshold, limit, where, max_candidates, probes, verify. `containing`
+        leaves rows out that lack a word, in the same statement.
+        """
+        asked, own = replace(options, **changes), connection_of(connection)
+        wanted = Words(all=(containing,)) if isinstance(containing, str) else containing
+
+        def question(search: SearchEngine) -> Results:
+            bounds = asked.bounds(search.options)
+            (query,) = search.sign([by_field(search.options, text)], asked.probes, own)
+            if wanted is None:
+                return search.search(query, bounds, asked.where, own)
+            words = Question(search.tables, search.signer, wanted)
+            return search_containing(search, query, bounds, asked.where, words, own)
+
+        return self._current.ask(question, own)
+
+    def contains(
+        self,
+        *words: str,
+        phrase: str | Sequence[str] = (),
+        none_of: str | Sequence[str] = (),
+        where: Where = None,
+        limit: int | None = None,
+        connection: Caller = None,
+    ) -> Contained:
+        """Keys of the rows that have all these words and phrases and none of those, exactly; needs word signatures.
+
+        A word is one of the normalised text: "Straße" finds "STRASSE". `phrase` and `none_of` are one text or several.
+        """
+        asked, own = Words.of(words, phrase, none_of), connection_of(connection)
+
+        def question(search: SearchEngine) -> Contained:
+            return contains(search, Question(search.tables, search.signer, asked), where, limit, own)
+
+        return self._current.ask(question, own)
+
+    def similar(
+        self, key: Any, options: Search = USUAL, *, connection: Caller = None, **changes: Unpack[SearchOptions]
+    ) -> Results:
+        """Rows similar to a row of the table, given by its primary key (a dict or tuple when composite)."""
+        asked, found, own = replace(options, **changes), self.key(key), connection_of(connection)
+        return self._current.ask(
+            lambda search: search.similar(found, asked.bounds(search.options), asked.where, own), own
+        )
+
+    def search_many(
+        self,
+        texts: Sequence[Text],
+        options: Search = USUAL,
+        *,
+        connection: Caller = None,
+        **changes: Unpack[SearchOptions],
+    ) -> list[Results]:
+        """A batch of searches in one statement (per 200 texts)."""
+        if isinstance(texts, str):
+            raise InvalidOption("search_many takes a list of texts; for one text use search")
+        asked, own = replace(options, **changes), connection_of(connection)
+
+        def question(search: SearchEngine) -> list[Results]:
+            fields = [by_field(search.options, text) for text in texts]
+            signed = search.sign(fields, asked.probes, own) if texts else []
+            return search.search_many(signed, asked.bounds(search.options), asked.where, own)
+
+        return self._current.ask(question, own)
+
+    def match(self, text: Text, options: Search = MATCHING, **changes: Unpack[SearchOptions]) -> Subquery:
+        """The search as a SQLAlchemy selectable: key columns, `score`, `standard_error`, to join with your own tables.
+
+        Threshold and score are those of the estimated Jaccard similarity, whatever the family's own measure; rows down
+        to 2.5 standard errors below the threshold are there too, as no text is looked at. Build it anew for each
+        query: it asks one generation of the index, which goes some minutes after a change of options.
+        """
+        search, asked = self._current.get(), replace(options, **changes)
+        if search.options.hashing.measure != "jaccard":
+            asked = replace(asked, verify=False)
+        (query,) = search.sign([by_field(search.options, text)], asked.probes)
+        return search.match(query, asked.bounds(search.options), asked.where)
+
+    def explain(self, a: Any, b: Any) -> Explanation:
+        """Why two rows are, or are not, near-duplicates: keys and shingles in common, estimate and exact value."""
+        return self._current.ask(lambda search: search.explain(self.key(a), self.key(b)))

@@ -1,0 +1,44 @@
+"""Whatever a public method takes or returns can be imported from dbsim itself."""
+
+from __future__ import annotations
+
+import inspect
+import typing
+
+import pytest
+
+import dbsim
+
+NAMES = {"Connection": int, "Session": int, "scoped_session": list, "Asynchronous": int}  # dbsim has them for mypy only
+# what every part of Index stands on; the keywords of Search; what dbsim's own pages and commands use
+INNER = {"IndexBase", "SearchOptions", "IndexContext"}
+
+
+def named(hint: object) -> set[type]:
+    inside = {one for part in typing.get_args(hint) for one in named(part)}
+    return inside | ({hint} if isinstance(hint, type) and hint.__module__.startswith("dbsim") else set())
+
+
+@pytest.mark.parametrize("one", [dbsim.Database, dbsim.Index])
+def test_everything_passed_or_returned_is_exported(one: type) -> None:
+    methods = [
+        value.fget if isinstance(value, property) else value
+        for name, value in inspect.getmembers(one)
+        if not name.startswith("_") and (inspect.isfunction(value) or isinstance(value, property))
+    ]
+    hints = [hint for method in methods for hint in typing.get_type_hints(method, localns=NAMES).values()]
+    found = {kind.__name__ for hint in hints for kind in named(hint)}
+    assert len(found) > 2
+    assert found - {*dbsim.__all__} - INNER == set()
+
+
+@pytest.mark.parametrize("name", dbsim.__all__)
+def test_every_export_is_there_and_documented(name: str) -> None:
+    assert inspect.getdoc(getattr(dbsim, name))
+
+
+def test_keywords_and_fields_of_a_search_are_the_same() -> None:
+    from dbsim.search.limits import Search, SearchOptions
+
+    fields = typing.get_type_hints(Search, localns=NAMES)
+    assert typing.get_type_hints(SearchOptions, localns=NAMES) == fields
