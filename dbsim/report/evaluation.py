@@ -21,7 +21,7 @@ h1 { font-size: 1.3rem; margin: 0; } h2 { font-size: 1.05rem; margin: 1.6rem 0 .
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; width: 100%; }
 td, th { text-align: right; padding: .15rem .3rem; border-bottom: 1px solid #8884; }
 td:first-child, th:first-child { text-align: left; }
-.scroll { overflow-x: auto; } .curve td { white-space: nowrap; }
+.scroll { overflow-x: auto; } .curve { font-size: .875rem; } .curve td { white-space: nowrap; padding: .15rem; }
 """
 Rows = Sequence[Sequence[str]]
 
