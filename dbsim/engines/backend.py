@@ -130,6 +130,10 @@ class Surface(ABC):
         """Views and functions of an index; idempotent."""
 
     @abstractmethod
+    def go_home(self, home: str) -> list[str]:
+        """What a script begins with, so that dbsim's tables are made in this schema."""
+
+    @abstractmethod
     def surface_statements(self, tables: IndexTables, home: str) -> list[str]:
         """The same as text, without a look at the database, whose schema for dbsim's tables is `home`."""
 

@@ -79,6 +79,9 @@ class SQLiteSurfaces(Backend):
         for statement in view_statements(tables):
             connection.exec_driver_sql(statement)
 
+    def go_home(self, home: str) -> list[str]:
+        return []
+
     def surface_statements(self, tables: IndexTables, home: str) -> list[str]:
         return [*view_statements(tables), *status_statements([tables])]
 

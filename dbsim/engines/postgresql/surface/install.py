@@ -69,6 +69,9 @@ class PostgreSQLSurfaces(Backend):
     def create_surface(self, connection: Connection, tables: IndexTables) -> None:
         create_objects(connection, surface_of(self, connection, tables))
 
+    def go_home(self, home: str) -> list[str]:
+        return [f"SET LOCAL search_path = {quote(home)}"]
+
     def surface_statements(self, tables: IndexTables, home: str) -> list[str]:
         if reason := why_not_in_sql(tables, "UTF8"):
             raise InvalidOption(f"without a connection nothing but SQL can sign, but {reason}: use `dbsim create`")
