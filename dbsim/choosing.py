@@ -9,7 +9,8 @@ from itertools import pairwise
 import numpy as np
 
 from dbsim.hashing.choosing.filter_size import choose_size
-from dbsim.hashing.choosing.planning import FEWEST, MANY, choose
+from dbsim.hashing.choosing.planning import FEWEST, FEWEST_TRIED, MANY, choose
+from dbsim.hashing.families.registry import described
 from dbsim.hashing.word_signatures import choose_signature
 from dbsim.options import MOST_WORD_BITS, Field, IndexOptions, Planned
 from dbsim.text.normalisers.choose import choose_normaliser
@@ -47,17 +48,24 @@ def unit_in_words(field: Field, sample: Sequence[str]) -> str:
     return f"{field.size} {unit}"
 
 
-def planned(options: IndexOptions, sample: Sequence[Sequence[str]], count: Callable[[], int]) -> IndexOptions:
-    """Rows and keys by what they cost on this table; those of a small one follow from threshold and recall alone."""
-    if len(sample[0]) < FEWEST:  # all of it: a larger one is sampled from both ends
+def planned(
+    options: IndexOptions, sample: Sequence[Sequence[str]], count: Callable[[], int], *, free: bool = False
+) -> IndexOptions:
+    """Rows and keys by what they cost on this table; those of a small one follow from threshold and recall alone.
+
+    `free`: nobody named settings of the family, so that a trial may choose them where there is no formula.
+    """
+    known = options.hashing.collision(options.threshold) is not None
+    if len(sample[0]) < (FEWEST if known else FEWEST_TRIED):  # all of it: a larger one is sampled from both ends
         return options
     rows = count()
-    choice = choose(options.signer(b""), sample, rows, options.threshold, options.recall)
+    choice = choose(options.signer(b""), sample, rows, options.threshold, options.recall, free=free)
     if not choice.rows:
         return options
     chosen = Planned(rows=rows, candidates=round(choice.candidates, 2), alike=round(choice.alike, 2))
     chosen = replace(chosen, recall=choice.recall)
-    return replace(options, rows=choice.plan.rows, keys=choice.plan.keys, planned=chosen)
+    family = described(choice.family) if choice.family else options.family
+    return replace(options, family=family, rows=choice.plan.rows, keys=choice.plan.keys, planned=chosen)
 
 
 def why(options: IndexOptions) -> list[str]:
@@ -67,7 +75,12 @@ def why(options: IndexOptions) -> list[str]:
         return []
     found = [f"chosen on a sample for {chosen.rows:,} rows: a search ranks about {chosen.candidates:.1f} rows in vain"]
     if chosen.recall is not None:
-        found.append(f"family {family} has no formula: {chosen.recall:.0%} of the pairs in a trial were found")
+        found.append(
+            f"family {family} has no formula: {chosen.recall:.0%} of the pairs in a trial were found, "
+            f"{options.recall:.0%} were asked for"
+        )
+        if ":" in options.family:
+            found.append(f"its settings are {options.family}")
     if chosen.candidates + chosen.alike > MANY:
         found.append(
             f"family {family} does not separate this table: {chosen.alike:.0f} rows reach {options.threshold:g} for a "

@@ -232,6 +232,8 @@ class IndexOptions:
             "changed",
         ):
             mine, theirs = getattr(self, name), getattr(asked, name)
+            if name == "family" and ":" not in theirs:  # its settings were left to be chosen
+                mine = mine.split(":")[0]
             if name in given and theirs is not None and mine != theirs:
                 found.append(f"{name} is {mine!r}, not {theirs!r}")
         return found + self._field_differences(asked)

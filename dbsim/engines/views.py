@@ -17,7 +17,7 @@ SHORT = 16  # features: what one collision moves the estimate of a shorter text 
 PAIRS, BUCKETS, STATUS = "pairs", "buckets", "dbsim_status"
 # Of the triggers, views and functions of an index: raised when their text changes, so that the next `sync` makes those
 # of an earlier dbsim anew. It stands in their own text, because it must go where they go.
-REVISION = 2
+REVISION = 3
 MARK = f"dbsim revision {REVISION}"
 Jaccard = Callable[[Field, int, str, str], str]  # field, its number, two aliases → a SQL expression
 
@@ -125,6 +125,14 @@ class Surface:
             parts.append(f"CASE {' '.join(cases)} ELSE {number(1.0)} END")
         return parts[0] if len(parts) == 1 else f"{largest}({', '.join(parts)})"
 
+    def step(self, smallest: str, number: Callable[[float], str]) -> str:
+        """What one collision moves a pair's score by at the threshold (`smallest` is SQL's minimum): (1-t)/u."""
+        most = number((1 - self.threshold) / SHORT)
+        if len(self.options.fields) > 1:
+            return most
+        features = f"({self.count(0, 'a')} + {self.count(0, 'b')})"  # of both: (1+t)·u
+        return f"{smallest}({most}, {number(1 - self.threshold**2)} / {features})"
+
     def _both(self, number: int, a: str, b: str) -> str:
         return f"{self.count(number, a)} > 0 AND {self.count(number, b)} > 0"
 
@@ -147,7 +155,6 @@ class Surface:
             "b_key": self.key_of("b"),
             "threshold": repr(self.threshold),
             "deviations": repr(DEVIATIONS),
-            "least_step": repr((1 - self.threshold) / SHORT),
         }
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dbsim.hashing.documents import Documents
-from dbsim.hashing.keys import LIMIT_KEYS, MAX_ROWS, Plan, choose_plan, keys_needed
+from dbsim.hashing.keys import LIMIT_KEYS, MAX_ROWS, Plan, aimed, choose_plan, keys_needed
 
 Keys = NDArray[np.int64]
 Model = dict[str, NDArray[Any]]
@@ -65,10 +65,15 @@ class Family(ABC):
         return None
 
     def plan(self, threshold: float, recall: float) -> Plan:
-        """Rows and keys that find a pair at the threshold with this recall."""
-        return choose_plan(
-            lambda similarity: self.collision(similarity) or 0.0, threshold, recall, max_rows=self.max_rows
-        )
+        """Rows and keys that find a pair at the threshold with this recall, and with some to spare where keys allow."""
+
+        def collision(similarity: float) -> float:
+            return self.collision(similarity) or 0.0
+
+        try:
+            return choose_plan(collision, threshold, aimed(recall), max_rows=self.max_rows)
+        except ValueError:
+            return choose_plan(collision, threshold, recall, max_rows=self.max_rows)
 
     def grid(self, threshold: float, recall: float) -> list[tuple[Family, Plan]]:
         """Settings worth measuring: fewer and more rows than the plan's, each with the keys the recall asks for."""
@@ -77,8 +82,12 @@ class Family(ABC):
         if self.fixed or probability is None:
             return [(self, plan)]
         rows = range(max(plan.rows - 4, 1), min(plan.rows + 3, self.max_rows) + 1)
-        found = [(row, keys_needed(probability**row, recall)) for row in rows]
+        found = [(row, keys_needed(probability**row, aimed(recall))) for row in rows]
         return [(self, Plan(row, keys)) for row, keys in found if keys <= LIMIT_KEYS]
+
+    def settings(self) -> list[Family]:
+        """What to choose from by trial where no formula tells what is found; equal plans have equal models."""
+        return [self]
 
     def fit(self, documents: Documents, plan: Plan) -> Model:
         """Learn from a sample of the table; a ValueError says what the sample lacks."""

@@ -177,7 +177,8 @@ def resolved(connection: Connection, backend: Backend, asked: IndexOptions, sour
     with_text = [[text for text in column if text.strip()] for column in sample]
     paired = zip(options.fields, with_text, strict=True)
     options = replace(options, fields=tuple(resolve(field, column, options.threshold) for field, column in paired))
-    return options if asked.rows else planned(options, sample, lambda: _count(connection, source))
+    free = ":" not in asked.family
+    return options if asked.rows else planned(options, sample, lambda: _count(connection, source), free=free)
 
 
 def _count(connection: Connection, source: Source) -> int:

@@ -6,9 +6,9 @@ CREATE VIEW {pairs_view} AS /* {mark} */
 SELECT {pair_names}, score, shared_keys, standard_error
 FROM (
     SELECT {candidate_names}, {score} AS score, {shared_keys} AS shared_keys,
-        {standard_error} AS standard_error
+        {standard_error} AS standard_error, {step} AS dbsim_step
     FROM ({candidates}) AS p
     CROSS JOIN {signatures} AS a ON {a_is_candidate} CROSS JOIN {signatures} AS b ON {b_is_candidate}
     WHERE p.dbsim_key = {first_shared}
 )
-WHERE score >= {threshold} - {deviations} * standard_error - {least_step}
+WHERE score >= {threshold} - {deviations} * standard_error - dbsim_step

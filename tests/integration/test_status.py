@@ -23,7 +23,7 @@ def test_the_life_of_an_index_in_numbers(database: dbsim.Database) -> None:
     assert (status.state, status.rows, status.indexed, status.queued, status.quarantined) == ("filling", 8, 0, 0, 0)
     assert status.problems == ("not filled yet: run `dbsim sync`",)
     assert status.fill == {"body": 0.0}
-    assert (status.family, status.keys, status.rows_per_key) == ("minhash@1", 24, 6)
+    assert (status.family, status.keys, status.rows_per_key) == ("minhash@1", 22, 5)
     assert (status.threshold, status.recall, status.generation) == (0.7, 0.95, 1)
     add(database.engine, {100: sentence(5), 101: ""})
     status = index.status()

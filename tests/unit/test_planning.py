@@ -11,6 +11,7 @@ import pytest
 from dbsim.choosing import outgrown, planned, why
 from dbsim.hashing.choosing.planning import FEWEST, MANY, choose
 from dbsim.hashing.choosing.trial import collisions
+from dbsim.hashing.keys import aimed
 from dbsim.options import Field, IndexOptions, Planned
 
 BODY = Field(columns=("body",), unit="words", size=2, bits=1024, sample=1)
@@ -75,6 +76,14 @@ def test_recall_is_measured_where_there_is_no_formula() -> None:
     assert any("of the pairs in a trial were found" in line for line in why(chosen))
 
 
+def test_a_small_table_keeps_the_settings_and_hears_what_they_find() -> None:
+    asked = options(family="fuzzy", threshold=0.8)
+    chosen = planned(asked, [lettered(200)], lambda: 200, free=True)
+    assert chosen.family == asked.family
+    assert any("of the pairs in a trial were found, 95% were asked for" in line for line in why(chosen))
+    assert planned(asked, [lettered(49)], lambda: 49, free=True).planned is None
+
+
 @pytest.mark.parametrize("threshold", [0.5, 0.7, 0.9])
 @pytest.mark.parametrize("texts", [distinct, templated])
 def test_the_recall_is_as_asked_by_brute_force(threshold: float, texts: object) -> None:
@@ -96,6 +105,33 @@ def test_the_recall_is_as_asked_by_brute_force(threshold: float, texts: object) 
         shared = collisions(signer.family, keys[1], keys[0][:, :, None])
         recalls.append(float(shared[at].mean()))
     assert np.mean(recalls) >= chosen.recall - 0.01
+
+
+@pytest.mark.parametrize("name", ["fuzzy", "spectral", "linear-spectral"])
+def test_settings_are_chosen_by_trial_where_there_is_no_formula(name: str) -> None:
+    """Whatever is chosen finds at least what the usual settings find, unless those rank too many."""
+    asked = options(family=name, threshold=0.8)
+    usual, chosen = (planned(asked, [lettered(1000)], lambda: 2_000, free=free) for free in (False, True))
+    assert usual.family == asked.family
+    assert usual.planned is not None
+    assert chosen.planned is not None
+    assert chosen.planned.candidates <= MANY
+    assert (chosen.planned.recall or 0) >= min(usual.planned.recall or 0, 0.95) or usual.planned.candidates > MANY
+    assert chosen.plan == chosen.hashing.plan(0.8, 0.95)
+    assert chosen.differences(asked, ("family",)) == []  # `create` once more, as it was said the first time
+    assert any(f"settings are {chosen.family}" in line for line in why(chosen)) == (":" in chosen.family)
+
+
+def test_settings_that_somebody_named_stay() -> None:
+    named = options(family="fuzzy:classes=13", threshold=0.8)
+    assert planned(named, [lettered(1000)], lambda: 2_000).family == named.family
+    assert named.differences(options(family="fuzzy:classes=10", threshold=0.8), ("family",)) != []
+
+
+def test_rows_of_one_template_are_found_together_so_plans_aim_higher() -> None:
+    for threshold in (0.5, 0.7, 0.9):
+        chosen = planned(options(threshold=threshold), [templated(1000)], lambda: 5_000)
+        assert chosen.plan.recall(threshold) >= aimed(0.95) > 0.97
 
 
 def _edited(text: str, share: float, rng: random.Random) -> str:

@@ -126,6 +126,7 @@ def view_statements(tables: IndexTables) -> list[str]:
     names |= {
         "score": surface.score(jaccard, repr) if PAIRS in parts else "",
         "standard_error": surface.standard_error("max", repr),
+        "step": surface.step("min", repr),
         "shared_keys": surface.keys_in_common("(a.{0} = b.{0})", " + "),
     }
     names["buckets"] = union(

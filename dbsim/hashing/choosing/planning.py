@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 
 from dbsim.hashing.choosing.trial import collisions, edited
 from dbsim.hashing.documents import Documents
-from dbsim.hashing.family import Family
-from dbsim.hashing.keys import LIMIT_KEYS, Plan, keys_needed
+from dbsim.hashing.family import Family, Model
+from dbsim.hashing.keys import LIMIT_KEYS, Plan, aimed, keys_needed
 from dbsim.hashing.signer import Signer
 
 FEWEST = 1000  # rows of a table that says something about what it will become
+FEWEST_TRIED = 50  # rows of one that says what a family without a formula finds
 HEADROOM = 2  # the table may grow to so many times its size before the choice is looked at again
 MANY = 50.0  # candidates a search should not rank on average
 KEY_COST = 1.5  # of a key, in candidates
@@ -44,17 +45,25 @@ class Choice:
     candidates: float
     alike: float = 0.0
     recall: float | None = None
+    family: Family | None = None  # with other settings than the signer's, where a trial chose them
 
 
-def choose(signer: Signer, texts: Sequence[Sequence[str]], rows: int, threshold: float, recall: float) -> Choice:
-    """The cheapest plan with the recall that was asked for; the signer's own where there is no choice or no table."""
+def choose(
+    signer: Signer, texts: Sequence[Sequence[str]], rows: int, threshold: float, recall: float, *, free: bool = False
+) -> Choice:
+    """The cheapest plan with the recall that was asked for; the signer's own where there is no choice or no table.
+
+    `free`: the family's settings may be chosen too, where it has no formula.
+    """
     family, plan = signer.family, signer.plan
-    if rows < FEWEST or family.nearest:
+    known = family.collision(threshold) is not None
+    if family.nearest or rows < (FEWEST if known else FEWEST_TRIED):
         return Choice(plan, 0, 0.0)
     texts = _bounded(texts)
     try:
-        if family.collision(threshold) is None:
-            return _measured(signer, texts, rows, threshold)
+        if not known:
+            families = family.settings() if free and rows >= FEWEST else [family]
+            return _measured(signer, texts, rows, threshold, recall, families)
         return _computed(signer, texts, rows, threshold, recall)
     except ValueError:  # a family that learns says what the sample lacks; the first sync will say it again
         return Choice(plan, 0, 0.0)
@@ -90,9 +99,9 @@ def _cost(choice: Choice) -> float:
 
 
 def _plans(family: Family, threshold: float, recall: float) -> list[Plan]:
-    """Every number of rows that reaches the recall within the keys an index may have."""
+    """Every number of rows that reaches the recall, with some to spare, within the keys an index may have."""
     probability = family.collision(threshold) or 0.0
-    needed = [(rows, keys_needed(probability**rows, recall)) for rows in range(1, family.max_rows + 1)]
+    needed = [(rows, keys_needed(probability**rows, aimed(recall))) for rows in range(1, family.max_rows + 1)]
     found = [Plan(rows, max(keys, FEWEST_KEYS)) for rows, keys in needed]
     return [plan for plan in found if plan.keys <= LIMIT_KEYS]
 
@@ -107,16 +116,55 @@ def _mean_collision(family: Family, plan: Plan, similar: Similarities) -> float:
     return float(np.dot(steps[used], chances) / similar.size)
 
 
-def _measured(signer: Signer, texts: Sequence[Sequence[str]], rows: int, threshold: float) -> Choice:
-    """Recall and candidates of the one plan there is, by asking."""
-    family, plan = signer.family, signer.plan
-    stored: Documents = signer.documents(texts)
-    asked = signer.documents(edited(texts, QUERIES))
-    model = family.fit(stored, plan)
-    similar = family.similarity(asked, stored, model)
+def _measured(
+    signer: Signer,
+    texts: Sequence[Sequence[str]],
+    rows: int,
+    threshold: float,
+    recall: float,
+    families: Sequence[Family],
+) -> Choice:
+    """By asking: the cheapest setting with the recall asked for, else the one that finds most of all that rank few."""
+    stored, asked = signer.documents(texts), signer.documents(edited(texts, QUERIES))
+    model = signer.family.fit(stored, signer.plan)
+    similar = signer.family.similarity(asked, stored, model)
+    present = stored.present[None, :] & asked.present[:, None]
+    near = (similar >= threshold - GRAIN) & present
+    models = {signer.plan: model}
+    tried = [
+        _tried(family, stored, asked, near, rows, models)
+        for family in families
+        if _learned(family, family.plan(threshold, recall), stored, models)
+    ]
+    few = [one for one in tried if one.candidates <= MANY] or [min(tried, key=lambda one: one.candidates)]
+    enough = [one for one in few if (one.recall or 0.0) >= recall]
+    if enough:
+        return min(enough, key=_cost)
+    return max(few, key=lambda one: (one.recall or 0.0, -one.candidates))
+
+
+def _learned(family: Family, plan: Plan, stored: Documents, models: dict[Plan, Model]) -> bool:
+    """Whether the sample is large enough for it; settings with the same plan have the same model."""
+    if plan not in models:
+        try:
+            models[plan] = family.fit(stored, plan)
+        except ValueError:
+            return False
+    return True
+
+
+def _tried(
+    family: Family,
+    stored: Documents,
+    asked: Documents,
+    near: NDArray[np.bool_],
+    rows: int,
+    models: dict[Plan, Model],
+) -> Choice:
+    plan = family.plan(1.0, 1.0)  # which follows from its settings
+    model = models[plan]
     wanted = family.spread(family.keys(asked, plan, model), plan)
     found = collisions(family, family.keys(stored, plan, model), wanted)
     found &= stored.present[None, :] & asked.present[:, None]
-    near = similar >= threshold - GRAIN
     ranked = float((found & ~near).sum()) / max(len(asked), 1) * rows / max(len(stored), 1)
-    return Choice(plan, rows, ranked, recall=float(found[near].mean()) if near.any() else None)
+    return Choice(plan, rows, ranked, recall=float(found[near].mean()) if near.any() else None, family=family)

@@ -22,6 +22,8 @@ from dbsim.hashing.keys import LIMIT_KEYS, WORD, Plan, bit_keys
 from dbsim.hashing.measures import cosine
 from dbsim.hashing.vectors import align, vectors
 
+PIECE = 16  # bits of a piece of a longer code
+WITHIN = (2, 3, 4, 5, 6, 7, 9, 11, 13, 15)
 LARGEST_BALL = 600  # keys looked up in one column: each is a descent in its B-tree
 
 
@@ -57,6 +59,13 @@ class Code(Family):
     def grid(self, threshold: float, recall: float) -> list[tuple[Family, Plan]]:
         made = [replace(self, within=within) for within in range(2 * self.within + 2) if self._possible(within)]
         return [(family, family.plan(threshold, recall)) for family in made]
+
+    def settings(self) -> list[Family]:
+        """Longer codes with wider balls: 64 bits within 5 find what 32 within 3 do, a seventh of the rows in vain."""
+        lengths = [bits for bits in (2 * self.bits, 4 * self.bits) if bits % PIECE == 0]
+        longer = [replace(self, bits=bits, pieces=bits // PIECE, within=0) for bits in lengths]
+        made = [replace(one, within=within) for one in (self, *longer) for within in WITHIN if one._possible(within)]
+        return [self, *(one for one in made if one != self)]
 
     def _possible(self, within: int) -> bool:
         return len(ball(self.bits // self.pieces, within // self.pieces, LARGEST_BALL)) <= LARGEST_BALL

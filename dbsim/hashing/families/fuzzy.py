@@ -27,6 +27,7 @@ from dbsim.hashing.vectors import align, fit_frequencies, vectors
 from dbsim.text.arithmetic import combine
 
 Numbers = NDArray[np.float64]
+CLASSES = (6, 8, 10, 13, 18, 26)
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,12 @@ class Fuzzy(Family):
         counts = sorted({*(10, 13, 18, 26), self.classes})
         made = [replace(self, classes=c, schemes=s) for c in counts for s in range(1, len(self._known_borders()) + 1)]
         return [(family, family.plan(threshold, recall)) for family in made]
+
+    def settings(self) -> list[Family]:
+        """Fewer classes of two intervals find much more where texts are short or the table is small."""
+        schemes = range(1, len(self._known_borders()) + 1)
+        made = [replace(self, classes=c, intervals=i, schemes=s) for c in CLASSES for i in (2, 3) for s in schemes]
+        return [self, *(one for one in made if one != self)]
 
     def fit(self, documents: Documents, plan: Plan) -> Model:
         folded = [text for field in documents.fields for text in field.folded]

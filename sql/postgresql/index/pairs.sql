@@ -5,13 +5,13 @@ CREATE OR REPLACE VIEW {pairs_view} WITH (security_barrier) AS
 SELECT {pair_names}, score, shared_keys, standard_error
 FROM (
     SELECT {candidate_names}, {score} AS score, {shared_keys} AS shared_keys,
-        {standard_error} AS standard_error
+        {standard_error} AS standard_error, {step} AS dbsim_step
     FROM ({candidates}) AS p
     JOIN {signatures} AS a ON {a_is_candidate} JOIN {signatures} AS b ON {b_is_candidate}
     WHERE p.dbsim_key = {first_shared} AND {sees_all}
     UNION ALL
-    SELECT {pair_columns}, {score} AS score, {shared_keys} AS shared_keys, {standard_error} AS standard_error
+    SELECT {pair_columns}, {score} AS score, {shared_keys} AS shared_keys, {standard_error} AS standard_error, {step} AS dbsim_step
     FROM {visible_rows} AS a JOIN {visible_rows} AS b ON ({shares_a_key}) AND ({a_key}) <> ({b_key})
     WHERE NOT {sees_all}
 ) AS pair
-WHERE score >= {threshold} - {deviations} * standard_error - {least_step}
+WHERE score >= {threshold} - {deviations} * standard_error - dbsim_step

@@ -267,6 +267,7 @@ class PostgreSQLSurface:
             "near_columns": ", ".join([*surface.key, quote(names.score), quote(self._exact_name())]),
             "agreeing": surface.keys_in_common("coalesce((a.{0} = dbsim_question.{0})::integer, 0)", " + "),
             "standard_error": surface.standard_error("greatest", _double),
+            "step": surface.step("least", _double),
             **self._comparison(),
             "rows": options.rows,
             "keys": options.keys,
