@@ -20,6 +20,7 @@ BENCHMARKS = {
     "score": "Error of the score over real pairs, beside MinHash.",
     "families": "Recall and precision of every hash family at ten candidates a query.",
     "write": "What the triggers cost the application's writes.",
+    "waiting": "SQLite: the longest wait of an application's write, in every phase of an index's life.",
     "dedupe": "A whole table from texts to stored groups, beside datasketch; growth, memory, worst cases.",
     "scale": "Bulk and `sync --workers`: time and memory, beside datasketch.",
     "insql": "Signing in SQL, inline writes, the view of pairs beside the search.",

@@ -96,6 +96,7 @@ class Database:
         triggers: bool = True,
         inline: bool = False,
         changed: str | None = None,
+        tablespace: str | None = None,
         distributed: bool | None = None,
         secret: bytes | None = None,
     ) -> Index:
@@ -109,28 +110,25 @@ class Database:
         the database sign changed rows in the transaction that writes them: found at once, no worker.
         `changed` names a column that grows with every change, such as updated_at: no triggers, and `sync` looks at rows
         changed since; deleted rows, and changes that leave the column alone, are found by sync(reconcile=True) only.
-        `distributed` (Citus): left open, the database says whether the table is; its index has no triggers.
+        `tablespace` (PostgreSQL) is where dbsim's tables lie. `distributed` (Citus) follows from the table by default.
         `false_drops`, such as 0.01, adds word signatures, for `contains`: the share of rows looked at in vain.
         """
         self._require_schema()
         common = field_options(words, characters, normaliser, bits, false_drops)
         require_positive(rows=rows, keys=keys, bucket=bucket)
+        chosen = {"threshold": threshold, "recall": recall, "family": family, "rows": rows, "keys": keys}
+        chosen |= {"changed": changed, "tablespace": tablespace}
+        asked: dict[str, Any] = {option: value for option, value in chosen.items() if value is not None}
         options = IndexOptions(
             name=name,
             table=table,
             schema=schema,
             fields=fields_from(columns, fields, **common),
-            family=family or "minhash",
-            threshold=0.7 if threshold is None else threshold,
-            recall=0.95 if recall is None else recall,
-            rows=rows or 0,
-            keys=keys or 0,
             triggers=triggers and not changed,
             inline=inline,
-            changed=changed or "",
+            **{**asked, "family": family or "minhash"},
         )
-        chosen = {"threshold": threshold, "recall": recall, "family": family, "rows": rows, "keys": keys}
-        given = [*ALWAYS_GIVEN, *(option for option, value in chosen.items() if value is not None)]
+        given = [*ALWAYS_GIVEN, *asked]
         hook = self._context.after_create_table
         create(self.engine, self._backend, options, given, secret, hook, bucket or 0, distributed)
         return self.index(name)

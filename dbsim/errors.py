@@ -79,6 +79,13 @@ class NothingReadable(DbsimError):
     """No row of the indexed table can be read as text."""
 
 
+class IndexChanged(DbsimError):
+    """Somebody else changed the options of an index, or made it anew, in the middle of some work on it."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"index {name!r} was changed by somebody else meanwhile: run this again")
+
+
 class UnknownKey(DbsimError):
     """No row of the source table has that key."""
 

@@ -115,6 +115,7 @@ class IndexOptions:
     triggers: bool = True
     inline: bool = False  # PostgreSQL: the trigger signs, in the transaction that writes
     changed: str = ""  # without triggers: a column that grows with every change of a row, so that sync looks at few
+    tablespace: str = ""  # PostgreSQL: where dbsim's tables of this index lie
     distributed: bool = False  # Citus: the table lies on several nodes, and dbsim's tables beside it
     planned: Planned | None = detail(default=None, compare=False)  # what the plan was chosen by; stores nothing else
 
@@ -138,6 +139,8 @@ class IndexOptions:
             raise InvalidOption("an inline index is kept by its triggers: leave out inline or allow triggers")
         if self.changed and self.triggers:
             raise InvalidOption("triggers tell of every change, a changed column of some: say triggers=False with it")
+        if self.distributed and self.tablespace:
+            raise InvalidOption("Citus has no tablespaces for distributed tables: leave out the tablespace")
         if self.distributed and self.triggers:
             raise InvalidOption("Citus has no triggers on distributed tables: leave out inline, and say triggers=False")
 
@@ -197,7 +200,12 @@ class IndexOptions:
 
     def to_json(self) -> str:
         data = asdict(self)
-        for name in ("inline", "changed", "distributed"):  # who signs, when and where does not change what is stored
+        for name in (
+            "inline",
+            "changed",
+            "tablespace",
+            "distributed",
+        ):  # who signs, when and where: what is stored stays
             if not data[name]:
                 del data[name]
         if self.planned is None:
@@ -230,6 +238,7 @@ class IndexOptions:
             "triggers",
             "inline",
             "changed",
+            "tablespace",
         ):
             mine, theirs = getattr(self, name), getattr(asked, name)
             if name == "family" and ":" not in theirs:  # its settings were left to be chosen

@@ -61,6 +61,7 @@ def _filled(one: Status, field: str) -> str:
     help="Grows with every change, such as updated_at: no triggers, sync looks at rows changed since. "
     "It does not see deleted rows: sync --reconcile does.",
 )
+@click.option("--tablespace", help="PostgreSQL: where dbsim's tables of this index lie.")
 @click.option("--no-triggers", is_flag=True, help="Leave the table untouched; every sync then compares all rows.")
 def create(
     db: str, name: str, table: str, columns: tuple[str, ...], records: bool, no_triggers: bool, **options: Any
@@ -145,13 +146,23 @@ def _renamed(pair: str) -> tuple[str, str]:
     "--refit", is_flag=True, help="Families that learn: learn again from the table, then fill the index anew."
 )
 @click.option("--workers", type=int, help="Processes of a first filling.  [default: as many as pay, at most 4]")
+@click.option("--gentle", is_flag=True, help="A first filling on SQLite in short transactions only; takes longer.")
 @click.option("--verbose", is_flag=True, help="With --follow: log every run, not a line a minute.")
-def sync(db: str, name: str, follow: bool, reconcile: bool, refit: bool, workers: int | None, verbose: bool) -> None:
+def sync(
+    db: str,
+    name: str,
+    follow: bool,
+    reconcile: bool,
+    refit: bool,
+    workers: int | None,
+    gentle: bool,
+    verbose: bool,
+) -> None:
     """Bring an index up to date; stopped at any time, it goes on where it was.
 
     With --follow SIGTERM and Ctrl-C end it with exit code 0.
     """
-    asked = {"reconcile": reconcile, "workers": workers}
+    asked = {"reconcile": reconcile, "workers": workers, "gentle": gentle}
     if not follow:
         index = opened(db).index(name)
         _sync(index, refit, LOG_SECONDS, asked)

@@ -84,6 +84,7 @@ class Book(Stage):
     def _prepare(self, connection: Connection) -> None:
         """One decides at a time, so that no two decisions contradict each other."""
         catalogue.generations(connection, self.tables.record.name, lock=True)
+        catalogue.require_unchanged(connection, self.tables.record)
         if not stored_decisions.exist(connection, self.backend, self.tables):
             stored_decisions.create(connection, self.backend, self.tables, self.context.after_create_table)
             show(connection, self.backend, self.tables)  # views of an index made before there were decisions

@@ -17,7 +17,7 @@ from dbsim.dedupe.options import GroupOptions, PairOptions, described
 from dbsim.dedupe.store_groups import BEING_MADE, Regrouping
 from dbsim.dedupe.store_pairs import Pairing, Workplace
 from dbsim.dedupe.update import Incremental
-from dbsim.errors import DbsimError, InvalidOption
+from dbsim.errors import DbsimError, IndexChanged, InvalidOption, UnknownName
 from dbsim.lifecycle import groups as stored_groups
 from dbsim.tables import catalogue, group_results, group_state
 from dbsim.tables.group_results import Result
@@ -77,9 +77,13 @@ class Deduplication:
 
     def keep_up(self) -> int:
         """After a sync: work its changes into what is stored, if anything is; returns how many."""
-        if self.place.read(self._exist) or self._take_over_former():
-            self.place.write(self._remove_expired)
-            return sum(self._keep_up(state) for state in self.place.read(self._states))
+        try:
+            if self.place.read(self._exist) or self._take_over_former():
+                self.place.write(self._remove_expired)
+                return sum(self._keep_up(state) for state in self.place.read(self._states))
+        except DbsimError as error:
+            self._require_unchanged(error)
+            raise
         return 0
 
     def state(self, pairing: int) -> State:
@@ -211,10 +215,18 @@ class Deduplication:
                 return work()
             except TakenOver:
                 time.sleep(PAUSE)
-            except BaseException:
+            except BaseException as error:
                 with suppress(Exception):
                     self.place.write(self._let_go)
+                if isinstance(error, Exception):  # the reason may be that the index was dropped or changed meanwhile
+                    self._require_unchanged(error)
                 raise
+
+    def _require_unchanged(self, error: Exception) -> None:
+        try:
+            self.place.read(lambda c: catalogue.require_unchanged(c, self.place.tables.record))
+        except (UnknownName, IndexChanged) as changed:
+            raise changed from error
 
     def _let_go(self, connection: Connection) -> None:
         state = self.place.groups.state
@@ -241,6 +253,7 @@ class Deduplication:
 
     def _pairing(self, connection: Connection, options: str) -> State:
         groups = self.place.groups
+        catalogue.require_unchanged(connection, self.place.tables.record)
         found = group_state.find(connection, groups, options)
         if found is None:
             self.place.backend.lock_all(connection, self.place.tables)  # a worker must see it, or be seen by the run
@@ -279,6 +292,8 @@ class Deduplication:
         return stored_groups.exist(connection, self.place.backend, self.place.groups)
 
     def _create(self, connection: Connection) -> None:
+        self.place.backend.share(connection, self.place.context.name)
+        catalogue.require_unchanged(connection, self.place.tables.record)
         stored_groups.create(connection, self.place.backend, self.place.groups, self.place.context.after_create_table)
 
     def _outdated(self, state: State) -> bool:
@@ -291,6 +306,7 @@ class Deduplication:
         """From now on this run alone writes, and nobody works in changes until its groups are shown."""
         groups, token = self.place.groups, self.place.token
         state = group_state.load(connection, groups, pairing, lock=True)
+        catalogue.require_unchanged(connection, self.place.tables.record)
         if not state.paired:  # another run was quicker
             raise TakenOver(str(TakenOver.__doc__))
         group_state.save(connection, groups, pairing, token=token, paired=False, settled=False)

@@ -28,7 +28,7 @@ from dbsim.hashing.family import ESTIMATED, Join
 from dbsim.hashing.records.learning import Learned
 from dbsim.hashing.signer import Signatures
 from dbsim.progress import Progress, quiet
-from dbsim.tables import group_state
+from dbsim.tables import catalogue, group_state
 from dbsim.tables.group_state import State
 from dbsim.tables.group_tables import GroupTables
 
@@ -122,6 +122,7 @@ class Pairing:
     def _begin(self, connection: Connection) -> State:
         groups, number = self.place.groups, self.number
         state = group_state.load(connection, groups, number, lock=True)
+        catalogue.require_unchanged(connection, self.place.tables.record)
         group_state.save(connection, groups, number, token=self.place.token, paired=False, settled=False)
         if not state.paired and state.reached is not None:
             return state

@@ -25,7 +25,7 @@ from dbsim.dedupe.store_pairs import Workplace, insert_edges, limits_of
 from dbsim.engines.signature_rows import Numbers, json_numbers, sharing, sharing_prefix, signatures_of
 from dbsim.hashing.bloom import Filters
 from dbsim.hashing.signer import Signatures
-from dbsim.tables import group_results, group_state
+from dbsim.tables import catalogue, group_results, group_state
 from dbsim.tables.group_state import State
 
 ATTEMPTS = 3  # without keeping other workers waiting
@@ -174,6 +174,7 @@ class Incremental:
         self.place.backend.lock_all(connection, self.place.tables)
         groups = self.place.groups
         state = group_state.load(connection, groups, self.number, lock=True)
+        catalogue.require_unchanged(connection, self.place.tables.record)
         if not state.paired:
             return True
         if state.version != update.state.version or self._noted(connection) != update.noted:

@@ -52,6 +52,14 @@ class HostTables(ABC):
     def key_forms(self, connection: Connection, value: Any, declared: str) -> Sequence[Any]:
         """A part of a key that the caller gave, such as a UUID, in every form a column of that type may have it in."""
 
+    def readable_key(self, columns: Sequence[ColumnElement[Any]]) -> list[ColumnElement[bool]]:
+        """Conditions that leave out rows whose key a driver cannot read: SQLite takes any bytes for a text."""
+        return []
+
+    def unreadable_keys(self, connection: Connection, tables: IndexTables) -> list[str]:
+        """Those keys, as hexadecimal digits."""
+        return []
+
 
 class Queue(ABC):
     """Triggers on the application's table, and the queue they fill."""
@@ -342,6 +350,18 @@ class Scores(ABC):
         """The objects of a JSON array, bound as `parameter`, as rows with these columns."""
 
 
+class Places:
+    """Where on a machine tables lie; by default there is no choice."""
+
+    def tablespaces(self, connection: Connection) -> list[str]:
+        """Their names."""
+        raise InvalidOption("there are no tablespaces in SQLite: leave it out, or put the file on another disk")
+
+    def into_tablespace(self, name: str, tablespace: str) -> list[str]:
+        """Statements that move a new table of dbsim's."""
+        return []
+
+
 class Feed(ABC):
     """A column that grows with every change of a row, for tables without triggers."""
 
@@ -375,7 +395,7 @@ class Nodes:
         return []
 
 
-class Backend(HostTables, Queue, Surface, Transactions, Storage, Scores, Feed, Nodes):
+class Backend(HostTables, Queue, Surface, Transactions, Storage, Scores, Feed, Nodes, Places):
     """One engine: what it is, in a few words, and its way to do each of the above."""
 
     name: str

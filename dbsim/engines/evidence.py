@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-from sqlalchemy import ColumnElement, Connection, Double, Integer, and_, case, cast, literal_column, null
+from sqlalchemy import BigInteger, ColumnElement, Connection, Double, and_, case, cast, literal_column, null
 
 from dbsim.hashing.records.family import Records
 from dbsim.hashing.records.learning import Learned
 from dbsim.hashing.records.levels import AHEAD, ALIKE, CROSSED, EQUAL
+from dbsim.hashing.records.packing import pack
 from dbsim.options import IndexOptions
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.model_rows import load
@@ -75,24 +74,14 @@ class Side:
 def evidence(
     backend: Comparing, options: IndexOptions, learned: Learned, left: Sequence[Side], right: Sequence[Side]
 ) -> ColumnElement[int]:
-    """The sum that `Learned.score` gives, in 1/UNIT bit."""
-    found = learned.evidence
+    """The sums of which the least is what `Learned.score` gives, in one number; see hashing/records/packing.py."""
+    packed = pack(learned.evidence)
     levels = [
         case((_both(one, two), backend.level(one.bits, one.count, two.bits, two.count, field.bits)), else_=_number(0))
         for field, one, two in zip(options.fields, left, right, strict=True)
     ]
-    parts = [
-        _worth(levels[number], found.weights[number].tolist(), left[number], right[number])
-        for number in range(len(levels))
-    ]
-    for number, parent in enumerate(found.parents):
-        if parent >= 0:
-            said, allowed = (
-                _by_level(levels[number], found.repeats[number]),
-                _by_level(levels[parent], found.allowed[number]),
-            )
-            parts[number] = parts[number] - case((said < allowed, said), else_=allowed)
-    total = _number(found.prior)
+    parts = [_worth(level, packed.weights[number], left[number], right[number]) for number, level in enumerate(levels)]
+    total = _number(packed.prior)
     if learned.crossed is not None:
         total = total + _names(backend, options, learned, left, right, parts)
         parts = [part for number, part in enumerate(parts) if number not in learned.crossed]
@@ -112,7 +101,7 @@ def _names(
     """Crossed, both names together are worth one weight."""
     assert learned.crossed is not None
     given, surname = learned.crossed
-    weight = _number(int(learned.evidence.weights[given, CROSSED]))
+    weight = _number(pack(learned.evidence).weights[given][CROSSED])
     over = _crossed(backend, options.fields[given].bits, left, right, given, surname)
     return case((over, weight), else_=parts[given] + parts[surname])
 
@@ -123,11 +112,6 @@ def _worth(level: ColumnElement[int], weights: Sequence[int], one: Side, two: Si
     worth: dict[int, ColumnElement[int]] = {number: _number(weights[number]) for number in range(1, EQUAL)}
     worth[EQUAL] = _number(weights[EQUAL]) + rarity
     return _choice(level, worth)
-
-
-def _by_level(level: ColumnElement[int], values: NDArray[np.int64]) -> ColumnElement[int]:
-    """Levels with the same value are written together: most have none."""
-    return _choice(level, {number: _number(value) for number, value in enumerate(values.tolist()) if value})
 
 
 def _choice(level: ColumnElement[int], values: dict[int, ColumnElement[int]]) -> ColumnElement[int]:
@@ -161,7 +145,7 @@ def _both(one: Side, two: Side) -> ColumnElement[bool]:
 
 
 def _number(value: int) -> ColumnElement[int]:
-    return literal_column(f"({value})", Integer)
+    return literal_column(f"({value})", BigInteger)
 
 
 def _real(value: float) -> ColumnElement[float]:

@@ -1,10 +1,21 @@
-"""Wait without holding up others: in a thread by sleeping, inside SQLAlchemy's `run_sync` by awaiting."""
+"""Wait, and work, without holding up others: pauses for threads and event loops, transactions that stay short."""
 
 from __future__ import annotations
 
 import asyncio
 import sys
 import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from sqlalchemy import Connection
+
+Result = TypeVar("Result")
+Write = Callable[[Callable[[Connection], Result]], Result]
+ROOM = 0.025  # seconds the lock stays free: who waits for it looks that often at first
+AIM = 0.04  # seconds the write lock is held: an application that came just after it was taken hardly notices
+LEAST = 20  # rows: below that a commit costs more than what is committed
 
 
 def pause(seconds: float) -> None:
@@ -21,3 +32,46 @@ def in_event_loop() -> bool:
     """Whether this code was called through `run_sync`, so that asynchronous drivers can be waited for."""
     greenlets = sys.modules.get("greenlet")  # nobody has used one before it is loaded
     return greenlets is not None and getattr(greenlets.getcurrent(), "__sqlalchemy_greenlet_provider__", False)
+
+
+@dataclass
+class Pace:
+    """`size` rows at once, between LEAST and `most`; unless writers wait for each other it is always `most`."""
+
+    most: int
+    writers_wait: bool
+    size: int = field(init=False)
+    _released: float = field(init=False, default=0.0)
+
+    def __post_init__(self) -> None:
+        self.size = self.most
+
+    def write(self, write: Write[Result], work: Callable[[Connection], Result]) -> Result:
+        """`work` in a transaction; how long it held the lock, its commit included, decides about the next one."""
+        self.leave_room()
+        began = time.monotonic()
+
+        def timed(connection: Connection) -> Result:
+            nonlocal began
+            began = time.monotonic()  # the lock is held from now on
+            return work(connection)
+
+        result = write(timed)
+        self._released = time.monotonic()
+        self.learn(self._released - began)
+        return result
+
+    def leave_room(self) -> None:
+        """SQLite has no queue for its lock: taken again at once, it could keep an application out for long."""
+        left = self._released + ROOM - time.monotonic()
+        if self.writers_wait and left > 0:
+            pause(left)
+
+    def learn(self, seconds: float) -> None:
+        """Slower at once, faster step by step: a page cache that is cold now is warm soon."""
+        if not self.writers_wait:
+            return
+        if seconds > AIM:
+            self.size = max(int(self.size * AIM / seconds), min(LEAST, self.most))
+        elif seconds < AIM / 2:
+            self.size = min(2 * self.size, self.most)

@@ -17,10 +17,11 @@ TEXT_LIMIT = 4_000_000  # characters held at once, whatever the number of rows
 
 
 def source_rows(backend: Backend, tables: IndexTables) -> Select[Any]:
-    """SELECT primary key, texts FROM the host's table."""
+    """SELECT primary key, texts FROM the host's table, but for rows whose key no driver can read."""
     source = tables.source
-    expressions = text_columns(backend, tables, source)
-    return select(*key_columns(source, tables), *(e.label(f"dbsim_{i}") for i, e in enumerate(expressions)))
+    keys, expressions = key_columns(source, tables), text_columns(backend, tables, source)
+    query = select(*keys, *(e.label(f"dbsim_{i}") for i, e in enumerate(expressions)))
+    return query.where(*backend.readable_key(keys))
 
 
 def text_columns(backend: Backend, tables: IndexTables, source: FromClause) -> list[ColumnElement[Any]]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, TypeVar
 
 from dbsim.context import DatabaseContext, IndexContext
 from dbsim.dedupe.run import Deduplication
 from dbsim.dedupe.store_pairs import Workplace
-from dbsim.errors import InvalidOption
+from dbsim.errors import IndexChanged, InvalidOption
 from dbsim.hashing.signer import Signer
 from dbsim.options import IndexOptions
 from dbsim.progress import Progress
@@ -17,6 +18,9 @@ from dbsim.search.searcher import SearchEngine
 from dbsim.tables import catalogue
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.source import Key
+
+Result = TypeVar("Result")
+CHANGES = 5  # of options in the middle of one run
 
 
 class IndexBase:
@@ -73,6 +77,13 @@ class IndexBase:
         names = [field.name for field in self.options.fields]
         found = self._search.columns_of([self.key(key) for key in keys])
         return [None if texts is None else dict(zip(names, texts, strict=True)) for texts in found]
+
+    def _deduplicated(self, progress: Progress, work: Callable[[Deduplication], Result]) -> Result:
+        """Begun again when somebody else changes the options meanwhile."""
+        for _ in range(CHANGES):
+            with suppress(IndexChanged):
+                return work(self._deduplication(progress))
+        return work(self._deduplication(progress))
 
     def _deduplication(self, progress: Progress) -> Deduplication:
         return Deduplication(Workplace(self._current.look().context, progress))

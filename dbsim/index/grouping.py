@@ -13,6 +13,7 @@ from dbsim.dedupe.answers import below_threshold, grouped, listed
 from dbsim.dedupe.kernels.buckets import Limits
 from dbsim.dedupe.options import GroupOptions, PairOptions, described
 from dbsim.dedupe.results import Duplicates, Pairs
+from dbsim.dedupe.run import Deduplication
 from dbsim.dedupe.store_pairs import Workplace
 from dbsim.errors import InvalidOption
 from dbsim.index.base import IndexBase
@@ -40,9 +41,12 @@ class Grouping(IndexBase):
         through the first of them; it is chosen when the full list would have more than a million pairs, with a warning.
         """
         asked = self._pair_options(threshold, verify, limits)
-        deduplication = self._deduplication(progress)
-        state = deduplication.pairs(asked)
-        return listed(deduplication.place, state, asked.threshold, copies, self._below(asked.threshold))
+
+        def work(deduplication: Deduplication) -> Pairs:
+            state = deduplication.pairs(asked)
+            return listed(deduplication.place, state, asked.threshold, copies, self._below(asked.threshold))
+
+        return self._deduplicated(progress, work)
 
     def duplicates(
         self,
@@ -65,11 +69,13 @@ class Grouping(IndexBase):
         verify = True if by == "complete" else verify
         pairs = self._pair_options(threshold, verify, limits)
         groups = GroupOptions(by=by, threshold=pairs.threshold)
-        deduplication = self._deduplication(progress)
-        name = deduplication.name_for(groups, pairs, save, publish)
-        return grouped(
-            deduplication, groups, pairs, name, save is not None or name == PUBLISHED, self._below(pairs.threshold)
-        )
+
+        def work(deduplication: Deduplication) -> Duplicates:
+            name = deduplication.name_for(groups, pairs, save, publish)
+            saved = save is not None or name == PUBLISHED
+            return grouped(deduplication, groups, pairs, name, saved, self._below(pairs.threshold))
+
+        return self._deduplicated(progress, work)
 
     def results(self) -> list[dict[str, Any]]:
         """The stored groups: name, how they were made, whether they are kept."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from dbsim.dedupe.run import Deduplication
 from dbsim.engines.callers import Caller, connection_of
 from dbsim.engines.transactions import outlasting, persistently
 from dbsim.errors import InvalidOption
@@ -30,17 +31,25 @@ from dbsim.tables.index_tables import IndexTables
 class Index(Deciding, Grouping, Measuring, Changing, AtTheDoor):
     """Near-duplicate search over one table. Made by `Database.create_index` or `Database.index`."""
 
-    def sync(self, *, reconcile: bool = False, workers: int | None = None, progress: Progress = quiet) -> SyncReport:
+    def sync(
+        self,
+        *,
+        reconcile: bool = False,
+        workers: int | None = None,
+        gentle: bool = False,
+        progress: Progress = quiet,
+    ) -> SyncReport:
         """Bring the index, and the groups if they are stored, up to date; `reconcile` compares every row.
 
         A first filling takes `workers` processes: by default the machine's cores, at most 4, if the table is large and
-        the engine is dbsim's own; give a number to have processes connect by the URL of an engine of yours.
+        the engine is dbsim's own; give a number to have processes connect by the URL of an engine of yours. On SQLite
+        `gentle` fills the B-trees with the rows: slower, but no write of the application waits for long.
         """
         require_positive(workers=workers)
         waiting = self._deduplication(progress).look()
-        report = self._worker(progress, workers).run(compare=reconcile)
+        report = self._worker(progress, workers, gentle).run(compare=reconcile)
         if not report.idle or waiting:
-            self._deduplication(progress).keep_up()
+            self._deduplicated(progress, Deduplication.keep_up)
         return report
 
     def follow(
@@ -64,8 +73,8 @@ class Index(Deciding, Grouping, Measuring, Changing, AtTheDoor):
         finally:
             told.tell()
 
-    def _worker(self, progress: Progress = quiet, workers: int | None = None) -> Worker:
-        return Worker(self._search.context, progress=progress, workers=workers)
+    def _worker(self, progress: Progress = quiet, workers: int | None = None, gentle: bool = False) -> Worker:
+        return Worker(self._search.context, progress=progress, workers=workers, gentle=gentle)
 
     def refresh(self, keys: Sequence[Any], *, connection: Caller = None) -> int:
         """Sign these rows now; in the caller's transaction they are found before it commits, and rolled back with it.

@@ -49,6 +49,8 @@ def create(
     source.require(asked.columns, backend.not_text, backend.not_key)
     if asked.changed and asked.changed not in source.columns:
         raise UnknownName(f"column of table {source.table!r} named", asked.changed, source.columns)
+    if asked.tablespace and asked.tablespace not in (known := read(engine, backend, backend.tablespaces)):
+        raise UnknownName("tablespace", asked.tablespace, known)
     asked = _placed(engine, backend, replace(asked, table=source.table, schema=source.schema), source, distributed)
     catalogue.check_name(asked.name)
     if bucket:

@@ -14,6 +14,7 @@ from dbsim.engines.transactions import read
 from dbsim.errors import IndexExists, InvalidOption, suggest
 from dbsim.hashing.families.registry import described
 from dbsim.hashing.records.family import Records
+from dbsim.hashing.records.levels import level_below
 from dbsim.hashing.records.scheme import default, plan
 from dbsim.hashing.signer import Signer
 from dbsim.lifecycle.create import create, find_source, new_record
@@ -21,7 +22,7 @@ from dbsim.options import Field, IndexOptions
 from dbsim.tables import catalogue
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.source import Source
-from dbsim.text.kinds.guess import GIVEN, SURNAME, Guess, crossed, guess
+from dbsim.text.kinds.guess import GIVEN, SURNAME, Guess, crossed, echoes, guess, own
 from dbsim.text.kinds.registry import PREFIX, kind_names, kind_of
 
 LOOKED_AT = 2000  # rows to guess kinds from
@@ -104,11 +105,21 @@ def plan_records(
             f"no column of table {source.table!r} looks like part of a person's record: "
             "name them, each with its kind, as in surname:name"
         )
-    found = crossed(guesses)
-    family = Records(names="" if found is None else f"{found[0]}.{found[1]}", registered="records@1")
+    family = family_of(guesses)
     options = replace(asked, fields=fields, family=described(family), threshold=asked.threshold or THRESHOLD)
     planned, rows = planned_family(connection, backend, options, source, family, secret)
     return RecordPlan(replace(options, family=described(planned)).with_plan(), tuple(guesses), rows)
+
+
+def family_of(guesses: Sequence[Guess]) -> Records:
+    """With the roles of the columns, not yet with keys."""
+    names = crossed(guesses)
+    return Records(
+        names="" if names is None else f"{names[0]}.{names[1]}",
+        own=".".join(f"{number}-{level_below(tenths / 10)}" for number, tenths in own(guesses).items()),
+        echoes=".".join(map(str, echoes(guesses))),
+        registered="records@1",
+    )
 
 
 def planned_family(

@@ -5,16 +5,20 @@ from __future__ import annotations
 import time
 from functools import partial
 
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Connection, Engine, delete, select
 
 from dbsim.engines.backend import Backend
 from dbsim.engines.execute import run
+from dbsim.engines.pause import Pace
 from dbsim.engines.transactions import read, write
 from dbsim.errors import DatabaseUnavailable
 from dbsim.lifecycle.statements import drop_table
 from dbsim.tables import catalogue
 from dbsim.tables.index_tables import IndexTables, parts_name
+from dbsim.tables.key_conditions import after, key_columns
+from dbsim.tables.names import quote
 
+MOST_ROWS = 20_000  # deleted at once
 LOCK_WAIT = "200ms"  # how long searches may queue behind a DROP TABLE
 
 
@@ -22,6 +26,8 @@ def retire(engine: Engine, backend: Backend, name: str, keep: float) -> None:
     """Those replaced `keep` seconds ago or never finished; one that is still being read waits for the next run."""
     for record in read(engine, backend, partial(_not_needed, name=name, keep=keep)):
         try:
+            if backend.writers_wait:
+                _empty(engine, backend, record)
             write(engine, backend, partial(_drop, backend=backend, record=record), patience=0)
         except DatabaseUnavailable:
             continue
@@ -36,8 +42,44 @@ def _not_needed(connection: Connection, name: str, keep: float) -> list[catalogu
 def _drop(connection: Connection, backend: Backend, record: catalogue.IndexRecord) -> None:
     backend.change(connection, record.name)
     backend.limit_lock_wait(connection, LOCK_WAIT)
-    catalogue.generations(connection, record.name, lock=True)
-    if record.generation in {other.generation for other in _not_needed(connection, record.name, keep=0.0)}:
+    if _still_not_needed(connection, record):
         parts = parts_name(record.name, record.generation)
         run(connection, [drop_table(parts), drop_table(IndexTables(record).signatures.name)])
         catalogue.remove_generation(connection, record)
+
+
+def _still_not_needed(connection: Connection, record: catalogue.IndexRecord) -> bool:
+    catalogue.generations(connection, record.name, lock=True)
+    return record.generation in {other.generation for other in _not_needed(connection, record.name, keep=0.0)}
+
+
+def _empty(engine: Engine, backend: Backend, record: catalogue.IndexRecord) -> None:
+    """Bit by bit, because every write of the application waits while a large table is dropped.
+
+    B-trees first, then rows from the last one on: so a generation that somebody wants again meanwhile is one whose
+    filling was interrupted.
+    """
+    tables = IndexTables(record)
+    for index in tables.indexes():
+        write(engine, backend, partial(_without_index, record=record, name=str(index.element.name)), patience=0)
+    pace = Pace(MOST_ROWS, writers_wait=True)
+    while pace.write(partial(write, engine, backend), partial(_without_last, tables=tables, count=pace.size)):
+        pass
+
+
+def _without_index(connection: Connection, record: catalogue.IndexRecord, name: str) -> None:
+    if _still_not_needed(connection, record):
+        catalogue.set_unfinished(connection, record)
+        run(connection, [f"DROP INDEX IF EXISTS {quote(name)}"])
+
+
+def _without_last(connection: Connection, tables: IndexTables, count: int) -> bool:
+    """Whether there may be more."""
+    if not _still_not_needed(connection, tables.record):
+        return False
+    keys = key_columns(tables.signatures, tables)
+    backwards = [key.desc() for key in keys]
+    left = connection.execute(select(*keys).order_by(*backwards).offset(count).limit(1)).first()
+    rest = [] if left is None else [after(keys, tuple(left))]
+    connection.execute(delete(tables.signatures).where(*rest))
+    return left is not None

@@ -132,6 +132,8 @@ def _create_table(
 def after_table(backend: Backend, tables: IndexTables, table: Table, after_create_table: TableHook | None) -> list[str]:
     """What follows CREATE TABLE: on Citus its place among the nodes, then what the caller wants done with it."""
     options, hook = tables.record.options, after_create_table(table) if after_create_table is not None else ()
+    if options.tablespace:
+        return [*backend.into_tablespace(table.name, options.tablespace), *hook]
     local = (tables.queue.name, feed_table(options.name).name)  # which only `sync` uses there
     if not options.distributed or table.name in local:
         return list(hook)

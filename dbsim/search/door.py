@@ -27,7 +27,7 @@ from dbsim.sync import models
 from dbsim.sync.refresh import store
 from dbsim.tables.catalogue import is_ready
 from dbsim.tables.group_tables import GroupTables, note_changes
-from dbsim.tables.key_conditions import among, key_columns
+from dbsim.tables.key_conditions import among, key_columns, sendable
 from dbsim.tables.source import Key, public_key
 
 WAITING = 1000  # rows in the queue that are looked at beside the index
@@ -119,7 +119,7 @@ class Door:
     def _waiting(self, connection: Connection, signed: Signatures, known: Sequence[Key]) -> list[Match]:
         """Rows that others wrote and no worker has indexed yet, compared one by one."""
         keys = self.search.backend.pending(connection, self.search.tables, WAITING)
-        wanted = list(dict.fromkeys(key for key in keys if key not in set(known)))
+        wanted = list(dict.fromkeys(key for key in keys if key not in set(known) and sendable(key)))
         found: list[Match] = []
         if wanted:
             for batch in self.search.source_texts(connection, wanted):

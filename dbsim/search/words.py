@@ -36,6 +36,9 @@ class Words:
     def of(words: Sequence[str], phrase: str | Sequence[str] = (), none_of: str | Sequence[str] = ()) -> Words:
         """A single text stands for a list of one."""
         phrases, none = ((some,) if isinstance(some, str) else tuple(some) for some in (phrase, none_of))
+        for word in (*words, *phrases, *none):
+            if not isinstance(word, str):
+                raise InvalidOption(f"words are texts, one argument each, not {type(word).__name__}")
         return Words(all=tuple(words), phrases=phrases, none_of=none)
 
 

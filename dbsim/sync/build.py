@@ -38,6 +38,7 @@ class Build:
     meanwhile: Callable[[], object]
     keep: float = KEEP
     workers: int | None = None
+    gentle: bool = False
 
     def run(self) -> tuple[int, bool] | None:
         """(rows read, whether a new generation is searched now); None when the family has nothing to learn from."""
@@ -58,7 +59,7 @@ class Build:
         return filled, switched
 
     def filling(self, context: IndexContext) -> Filling:
-        return Filling(context, self.progress, self.meanwhile, self.workers)
+        return Filling(context, self.progress, self.meanwhile, self.workers, self.gentle)
 
     def _unfinished(self, connection: Connection) -> catalogue.IndexRecord | None:
         found = catalogue.generations(connection, self.index.name)

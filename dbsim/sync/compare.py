@@ -10,9 +10,10 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, func, literal_column, select
 
 from dbsim.context import Stage
+from dbsim.engines.pause import Pace
 from dbsim.engines.source_rows import source_rows, texts
 from dbsim.sync.presign import Rehearsal
-from dbsim.sync.refresh import refresh
+from dbsim.sync.refresh import refresh, rehearse
 from dbsim.tables import catalogue
 from dbsim.tables.key_conditions import after, among, chunks, key_columns, up_to
 from dbsim.tables.names import quote
@@ -20,6 +21,8 @@ from dbsim.tables.source import Key, Texts, key_json
 
 Counter = Callable[[int, int], None]  # done, total
 Stored = dict[Key, tuple[Any, ...]]
+
+ALL = 1 << 40  # changes in the queue
 
 
 @dataclass
@@ -94,28 +97,38 @@ class Comparison(Stage):
             found = Differences()
             for some in chunks(keys, self.backend.key_batch):
                 found.extend(self._some(connection, some))
-            queue = connection.execute(select(*key_columns(self.tables.queue, self.tables)))
-            return found.without({tuple(row) for row in queue})
+            return found.without({*self.backend.pending(connection, self.tables, ALL)})
 
         return self.read(work)
 
     def _take(self, found: Differences, part: Differences, repair: bool) -> None:
         """Add up; a repair reads the rows again under their locks, so the comparison itself needs none."""
         if repair and part:
-            part.repaired = self.write(lambda c: self._repair(c, part.keys))
+            part.repaired = sum(self._repaired(part.keys))
         found.extend(part)
 
-    def _repair(self, connection: Connection, keys: list[Key]) -> int:
+    def _repaired(self, keys: Sequence[Key]) -> Iterator[int]:
+        """How many, a transaction at a time; on SQLite signed before the write lock is taken."""
+        pace = Pace(self.backend.queue_batch, self.backend.writers_wait)
+        while keys:
+            some, keys = keys[: pace.size], keys[pace.size :]
+            signer = Rehearsal(self.signer)
+            if self.backend.writers_wait:
+                signer = self.read(lambda c: rehearse(c, self.backend, self.tables, self.signer, some))  # noqa: B023
+            yield pace.write(self.write, partial(self._repair, signer=signer, keys=some))
+
+    def _repair(self, connection: Connection, signer: Rehearsal, keys: Sequence[Key]) -> int:
         self.backend.share(connection, self.tables.record.name)
         mine, found = self.tables.record, catalogue.generations(connection, self.tables.record.name)
         if (mine.generation, mine.secret) not in {(record.generation, record.secret) for record in found}:
             return 0  # dropped since the rows were compared
-        return refresh(connection, self.backend, self.tables, Rehearsal(self.signer), keys)
+        return refresh(connection, self.backend, self.tables, signer, keys)
 
     def _draw(self, connection: Connection, size: int) -> list[Key]:
         drawn: list[Key] = []
         for table in (self.tables.source, self.tables.signatures):
-            query = select(*key_columns(table, self.tables)).order_by(func.random()).limit(size)
+            keys = key_columns(table, self.tables)
+            query = select(*keys).where(*self.backend.readable_key(keys)).order_by(func.random()).limit(size)
             drawn += [tuple(row) for row in connection.execute(query)]
         return list(dict.fromkeys(drawn))
 
@@ -129,6 +142,7 @@ class Comparison(Stage):
         """The next rows of the source and everything stored between the same keys; the last range is open."""
         columns = key_columns(self.tables.source, self.tables)
         start = [column.is_not(None) for column in columns] + ([after(columns, last)] if last else [])
+        start += self.backend.readable_key(columns)
         order = select(*columns).where(*start).order_by(*columns)
         end = connection.execute(order.offset(self.backend.fill_batch - 1).limit(1)).first()
         upper = tuple(end) if end else None

@@ -9,12 +9,14 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, func, select
 
+from dbsim.engines.pause import Pace
 from dbsim.progress import Progress
 from dbsim.sync import models
 from dbsim.sync.generations import Generations
 from dbsim.sync.presign import Rehearsal
-from dbsim.sync.refresh import refresh, rehearse
+from dbsim.sync.refresh import quarantine_unreadable, refresh, rehearse
 from dbsim.tables import catalogue
+from dbsim.tables.key_conditions import sendable
 
 
 @dataclass
@@ -23,6 +25,7 @@ class Drain:
 
     index: Generations
     progress: Progress
+    pace: Pace
 
     def run(self) -> int:
         """Until the queue is empty."""
@@ -39,11 +42,11 @@ class Drain:
         rehearsals: dict[int, Rehearsal] = {}
         if self.index.backend.writers_wait:
             rehearsals = self.index.read(self._rehearse)
-        return self.index.write(lambda c: self.step(c, rehearsals))
+        return self.pace.write(self.index.write, lambda c: self.step(c, rehearsals))
 
     def _rehearse(self, connection: Connection) -> dict[int, Rehearsal]:
         backend = self.index.backend
-        keys = backend.pending(connection, self.index.tables, backend.queue_batch)
+        keys = backend.pending(connection, self.index.tables, self.pace.size)
         if not keys:
             return {}
         found = {}
@@ -59,7 +62,8 @@ class Drain:
         backend.share(connection, self.index.name)
         if not catalogue.exists(connection, self.index.name):
             return 0
-        keys = backend.claim(connection, self.index.tables, backend.queue_batch)
+        keys = backend.claim(connection, self.index.tables, self.pace.size)
+        unreadable = not all(map(sendable, keys))
         if keys:
             # read after the claim: a generation that appears later reads these rows itself
             for tables, signer in self.index.all(connection):
@@ -68,4 +72,6 @@ class Drain:
                     continue
                 rehearsal = (rehearsals or {}).get(tables.record.generation) or Rehearsal(signer)
                 refresh(connection, backend, tables, rehearsal, keys)
+                if unreadable:
+                    quarantine_unreadable(connection, tables, backend.unreadable_keys(connection, tables))
         return len(keys)

@@ -13,6 +13,7 @@ from dbsim.sync import models
 from dbsim.sync.presign import Rehearsal
 from dbsim.sync.refresh import refresh
 from dbsim.sync.worker import Worker
+from dbsim.tables import catalogue
 from dbsim.tables.source import Key
 
 
@@ -28,7 +29,10 @@ def _refresh(worker: Worker, connection: Connection, keys: Sequence[Key]) -> int
     if worker.tables.record.options.inline:
         return 0
     wanted = list(dict.fromkeys(stored_keys(connection, worker.backend, worker.tables, keys)))
-    for tables, signer in worker.all(connection):
+    found = worker.all(connection)
+    if not found:
+        raise catalogue.unknown(connection, worker.name)
+    for tables, signer in found:
         models.current(connection, tables, signer)
         if signer.model is not None:  # before that nothing is stored, and the filling will read all rows
             refresh(connection, worker.backend, tables, Rehearsal(signer), wanted)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
@@ -20,6 +21,8 @@ from dbsim.tables.group_tables import GroupTables, note_changes
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.key_conditions import among, chunks, key_columns, up_to
 from dbsim.tables.source import Key, Texts, key_json
+
+UNREADABLE = "a key that is not valid UTF-8"
 
 
 def refresh(
@@ -119,3 +122,12 @@ def store(connection: Connection, backend: Backend, tables: IndexTables, batch: 
                 for key, reason in batch.failures.items()
             ],
         )
+
+
+def quarantine_unreadable(connection: Connection, tables: IndexTables, keys: Sequence[str]) -> None:
+    """Name the rows whose keys, given as hexadecimal digits, no driver can read; those named before are forgotten."""
+    mine = {"index_name": tables.record.name, "generation": tables.record.generation, "reason": UNREADABLE}
+    connection.execute(delete(quarantine_table).where(*(quarantine_table.c[name] == mine[name] for name in mine)))
+    if keys:
+        rows = [{**mine, "source_key": json.dumps({"hex": key})} for key in keys]
+        connection.execute(insert(quarantine_table), rows)

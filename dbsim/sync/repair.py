@@ -104,6 +104,8 @@ class Repair:
         """What happened without a trigger is found by a comparison; those of an earlier dbsim have missed nothing."""
         backend, tables = self.index.backend, self.index.tables
         backend.alone(connection)
+        backend.share(connection, self.index.name)
+        catalogue.require_unchanged(connection, tables.record)
         missing = backend.missing_triggers(connection, tables)
         if not missing and not backend.outdated_triggers(connection, tables):  # another worker was quicker
             return
@@ -123,6 +125,8 @@ class Repair:
     def _show(self, connection: Connection) -> None:
         """An index of version 0002 has no table of decisions yet, into which people may write from SQL."""
         backend, tables = self.index.backend, self.index.tables
+        backend.change(connection, self.index.name)
+        catalogue.require_unchanged(connection, tables.record)
         backend.limit_lock_wait(connection, LOCK_WAIT)
         decisions.create(connection, backend, tables, self.index.context.after_create_table)
         show(connection, backend, tables, self.index.context.after_create_table)

@@ -9,6 +9,7 @@ from functools import partial
 from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
+from dbsim.engines.pause import Pace
 from dbsim.errors import DbsimError
 from dbsim.lifecycle.create import outdated
 from dbsim.progress import Progress, quiet
@@ -46,6 +47,11 @@ class Worker(Generations):
     progress: Progress = quiet
     keep: float = KEEP
     workers: int | None = None  # processes of a first filling; None: as many as pay
+    gentle: bool = False  # a first filling in short transactions only
+    _pace: Pace = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._pace = Pace(self.backend.queue_batch, self.backend.writers_wait)
 
     @property
     def _repair(self) -> Repair:
@@ -53,11 +59,11 @@ class Worker(Generations):
 
     @property
     def _drain(self) -> Drain:
-        return Drain(self, self.progress)
+        return Drain(self, self.progress, self._pace)
 
     @property
     def _build(self) -> Build:
-        return Build(self, self.progress, self.batch, self.keep, self.workers)
+        return Build(self, self.progress, self.batch, self.keep, self.workers, self.gentle)
 
     def run(self, *, compare: bool = False) -> SyncReport:
         """Restore triggers, fill, work off the queue; with `compare` also look at every row of the table.

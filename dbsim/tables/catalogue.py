@@ -25,7 +25,7 @@ from sqlalchemy import (
     update,
 )
 
-from dbsim.errors import InvalidOption, UnknownName
+from dbsim.errors import IndexChanged, InvalidOption, UnknownName
 from dbsim.options import IndexOptions
 from dbsim.tables.types import row_number
 
@@ -101,6 +101,7 @@ DERIVED = re.compile(  # dbsim_a_k0 belongs to index a
 )
 SHOWN = [column.name for column in index_table.c if column.name != "secret"]  # to roles that only search
 FILLING, READY = "filling", "ready"
+LONGEST_NAME = 500  # characters: PostgreSQL's B-tree of names takes 2,700 bytes
 RESERVED = {name.removeprefix("dbsim_") for name in metadata.tables} | {"version", "status"}
 
 
@@ -134,6 +135,10 @@ def check_name(name: str) -> None:
         raise InvalidOption(f"an index cannot be called {name!r}: dbsim needs that name itself, choose another")
     if "\0" in name:
         raise InvalidOption("an index name cannot contain a NUL character")
+    if len(name) > LONGEST_NAME:
+        raise InvalidOption(
+            f"an index name has {LONGEST_NAME} characters at most, not {len(name)}: choose a shorter one"
+        )
 
 
 # ── reading ──
@@ -149,6 +154,15 @@ def load(connection: Connection, name: str, *, secret: bool = True) -> IndexReco
 def unknown(connection: Connection, name: str) -> UnknownName:
     """The error that names what there is instead."""
     return UnknownName("index", name, names(connection))
+
+
+def require_unchanged(connection: Connection, record: IndexRecord) -> None:
+    """Before something is made for an index that was looked up a while ago: it may be gone, or another one."""
+    stamp = connection.scalar(select(index_table.c.stamp).where(index_table.c.name == record.name))
+    if stamp is None:
+        raise unknown(connection, record.name)
+    if stamp != record.stamp:
+        raise IndexChanged(record.name)
 
 
 def generations(connection: Connection, name: str, *, lock: bool = False, share: bool = False) -> list[IndexRecord]:
@@ -232,6 +246,12 @@ def set_ready(connection: Connection, record: IndexRecord) -> None:
         connection.execute(
             update(table).where(name == record.name, table.c.generation == record.generation).values(state=READY)
         )
+
+
+def set_unfinished(connection: Connection, record: IndexRecord) -> None:
+    """Of a generation beside the one that is searched: who wants it again has it filled again."""
+    mine = (generation_table.c.index_name == record.name, generation_table.c.generation == record.generation)
+    connection.execute(update(generation_table).where(*mine).values(state=FILLING))
 
 
 def switch(connection: Connection, old: IndexRecord, new: IndexRecord, when: int) -> None:

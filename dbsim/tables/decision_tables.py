@@ -28,7 +28,7 @@ from sqlalchemy.schema import CreateIndex, Index
 
 from dbsim.tables.index_tables import IndexTables, PlainType
 from dbsim.tables.names import identifier, quote
-from dbsim.tables.types import moment, writer
+from dbsim.tables.types import moment, placed, writer
 
 SAME, DIFFERENT, UNSURE = VERDICTS = ("same", "different", "unsure")
 NO_TEXT, CHANGED = -1, -2  # instead of a fingerprint: a row without features; one whose text is another since long
@@ -89,7 +89,8 @@ class DecisionTables:
     def index(self) -> CreateIndex:
         """To find the decisions about a row by its second place."""
         columns = [self.decisions.c[name] for name in self.sides[1]]
-        return CreateIndex(Index(identifier(self.decisions.name, "b"), *columns), if_not_exists=True)
+        place = placed(self.tables.record.options.tablespace)
+        return CreateIndex(Index(identifier(self.decisions.name, "b"), *columns, **place), if_not_exists=True)
 
     # ── conditions ──
     def keys(self, side: int) -> list[ColumnElement[Any]]:

@@ -41,6 +41,7 @@ from dbsim.tables.index_tables import IndexTables, PlainType, free_name
 from dbsim.tables.key_conditions import among, key_columns
 from dbsim.tables.names import identifier, literal, quote
 from dbsim.tables.source import Key
+from dbsim.tables.types import placed
 
 PUBLISHED = "published"  # the result that dbsim_<index>_groups shows
 
@@ -162,9 +163,11 @@ class GroupTables:
         return [self.edges, self.contents, self.changes, self.state, self.results]
 
     def indexes(self) -> list[CreateIndex]:
+        place = placed(self.tables.record.options.tablespace)
+        edges, contents = self.edges, self.contents
         found = [
-            Index(identifier(self.edges.name, "b"), self.edges.c.pairing, self.edges.c.b),
-            Index(identifier(self.contents.name, "group"), self.contents.c.generation, self.contents.c.group_id),
+            Index(identifier(edges.name, "b"), edges.c.pairing, edges.c.b, **place),
+            Index(identifier(contents.name, "group"), contents.c.generation, contents.c.group_id, **place),
         ]
         return [CreateIndex(index, if_not_exists=True) for index in found]
 

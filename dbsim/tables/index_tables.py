@@ -25,7 +25,7 @@ from sqlalchemy.types import UserDefinedType
 
 from dbsim.tables.catalogue import IndexRecord
 from dbsim.tables.names import identifier
-from dbsim.tables.types import filter_bits, moment
+from dbsim.tables.types import filter_bits, moment, placed
 
 MOST_COLUMNS = 32  # of a B-tree on PostgreSQL
 
@@ -124,11 +124,14 @@ class IndexTables:
     def indexes(self) -> list[CreateIndex]:
         """B-trees on the fingerprint and every bucket key; built after the first filling."""
         table, names = self.signatures, self.names
-        found = [Index(identifier(table.name, name), table.c[name]) for name in (names.fingerprint, *names.keys)]
+        place = placed(self.record.options.tablespace)
+        keys = (names.fingerprint, *names.keys)
+        found = [Index(identifier(table.name, name), table.c[name], **place) for name in keys]
         words = list(self.words.c)[len(self.key_names) :]
         if 0 < len(words) + len(self.key_names) <= MOST_COLUMNS and words:
             # everything a question reads in one narrow B-tree, scanned instead of the wide rows
-            found.append(Index(identifier(table.name, "words"), *words, *list(self.words.c)[: len(self.key_names)]))
+            own = list(self.words.c)[: len(self.key_names)]
+            found.append(Index(identifier(table.name, "words"), *words, *own, **place))
         return [CreateIndex(index, if_not_exists=True) for index in found]
 
     def _key_columns(self, *, primary_key: bool) -> list[Column[Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -9,6 +10,8 @@ from sqlalchemy import BindParameter, ColumnElement, Table, bindparam, tuple_
 
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.source import Key
+
+SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def key_columns(table: Table, tables: IndexTables) -> list[ColumnElement[Any]]:
@@ -40,7 +43,12 @@ def _value(column: ColumnElement[Any], value: Any) -> BindParameter[Any]:
 
 
 def chunks(keys: Iterable[Key], size: int) -> Iterator[list[Key]]:
-    """Distinct keys in pieces; a row without a complete key cannot be looked up and is left out."""
-    distinct = [key for key in dict.fromkeys(keys) if None not in key]
+    """Distinct keys in pieces; a row without a complete key, or one that is no text, cannot be looked up: left out."""
+    distinct = [key for key in dict.fromkeys(keys) if None not in key and sendable(key)]
     for start in range(0, len(distinct), size):
         yield distinct[start : start + size]
+
+
+def sendable(key: Key) -> bool:
+    """Whether a driver takes it: bytes that were no UTF-8 when they were read are lone surrogates."""
+    return not any(isinstance(part, str) and not part.isascii() and SURROGATE.search(part) for part in key)

@@ -59,3 +59,8 @@ def _role(element: writer, compiler: Any, **_: Any) -> str:
 @compiles(writer, "sqlite")
 def _nobody(element: writer, compiler: Any, **_: Any) -> str:
     return "''"
+
+
+def placed(tablespace: str) -> dict[str, Any]:
+    """What an index's definition takes to lie in a tablespace; '' for none."""
+    return {"postgresql_tablespace": tablespace or None}

@@ -11,11 +11,11 @@ from starlette.responses import RedirectResponse, Response
 
 from dbsim.dedupe.browse import Browser, Doubtful
 from dbsim.dedupe.decisions import Book
-from dbsim.errors import Contradiction, DbsimError
+from dbsim.errors import Contradiction, DbsimError, InvalidOption
 from dbsim.index import Index
 from dbsim.tables.source import public_key
 from dbsim.web.reviewing import Session, identity
-from dbsim.web.state import BROWSER, NAME, Server, browser, browser_id, link
+from dbsim.web.state import BROWSER, NAME, Server, browser, browser_id, link, sent_key
 
 PAGE = 50
 YEAR = 365 * 86400
@@ -87,9 +87,9 @@ def decided(server: Server, request: Request, fields: dict[str, str]) -> Respons
     if fields.get("verdict") == "undo":
         _undo(index, session)
     elif fields.get("verdict") == "skip":
-        session.skipped.add(identity(_key(fields["a"]), _key(fields["b"])))
+        session.skipped.add(identity(sent_key(fields.get("a")), sent_key(fields.get("b"))))
     else:
-        a, b = _key(fields["a"]), _key(fields["b"])
+        a, b = sent_key(fields.get("a")), sent_key(fields.get("b"))
         before = next(iter(index.decisions_among([a, b])), None)
         try:
             index.decide(a, b, fields.get("verdict", ""), who=who, note=fields.get("note", ""))
@@ -121,7 +121,7 @@ def listed(server: Server, request: Request) -> Response:
     index = server.chosen(request)
     book = Book(index.context)
     after = request.query_params.get("after")
-    last = tuple(json.loads(after)) if after else None
+    last = _place(index, sent_key(after)) if after else None
     verdict = request.query_params.get("verdict") or None
     found = index.context.read(lambda c: book.page(c, last, PAGE + 1, verdict))
     more = found[PAGE - 1][0] if len(found) > PAGE else None
@@ -134,5 +134,9 @@ def listed(server: Server, request: Request) -> Response:
     return server.page(request, "decisions.html", index=index, title="Decisions", **values)
 
 
-def _key(text: str) -> Any:
-    return json.loads(text)
+def _place(index: Index, sent: Any) -> tuple[Any, ...]:
+    """Both keys of the last decision on the page before."""
+    width = 2 * len(index.context.tables.key_names)
+    if not isinstance(sent, list) or len(sent) != width:
+        raise InvalidOption("the address names no place in this list: begin at its first page")
+    return tuple(sent)

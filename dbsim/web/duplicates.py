@@ -149,7 +149,7 @@ def _among(index: Index, text: str) -> tuple[int, ...] | None:
 def _key(text: str) -> Any:
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
 
 

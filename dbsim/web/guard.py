@@ -81,7 +81,8 @@ class Guard:
         if request.method == "POST":
             if request.headers.get("origin", "").lower() != f"http://{request.headers['host'].lower()}":
                 return _refused(403, "the request comes from another page: use the forms of this one")
-            if int(request.headers.get("content-length") or MOST_BYTES + 1) > MOST_BYTES:
+            length = request.headers.get("content-length", "")
+            if not (length.isascii() and length.isdigit()) or int(length[:20]) > MOST_BYTES:
                 return _refused(413, f"a form may send {MOST_BYTES} bytes at most")
         return None
 

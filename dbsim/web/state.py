@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +15,7 @@ from starlette.responses import HTMLResponse, Response
 
 from dbsim.database import Database
 from dbsim.dedupe.browse import Browser
+from dbsim.errors import InvalidOption
 from dbsim.index import Index
 from dbsim.report.marks import analysers_of
 from dbsim.report.templating import environment, written_key
@@ -79,6 +81,15 @@ async def form(request: Request) -> dict[str, str]:
     """The fields of a form, each once."""
     text = (await request.body()).decode("utf-8", "replace")
     return {name: values[-1] for name, values in parse_qs(text, keep_blank_values=True).items()}
+
+
+def sent_key(text: str | None) -> Any:
+    """A primary key as the pages write it, in JSON; InvalidOption for anything else that somebody sends."""
+    try:
+        found = json.loads(text or "")
+    except (ValueError, RecursionError) as error:
+        raise InvalidOption("the address or form names no row: go back to the page and load it again") from error
+    return found
 
 
 def browser_id(request: Request) -> str:

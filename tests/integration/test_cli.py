@@ -37,7 +37,7 @@ def shell(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -
 def run(*arguments: str | bytes, stdin: bytes = b"", module: bool = False) -> tuple[int, str, str]:
     """In a process of its own, by the console script or by `python -m dbsim`."""
     start: list[str | bytes] = [sys.executable, "-m", "dbsim"] if module else [str(SCRIPT)]
-    done = subprocess.run([*start, *arguments], input=stdin, capture_output=True, timeout=60, check=False)
+    done = subprocess.run([*start, *arguments], input=stdin, capture_output=True, timeout=300, check=False)
     return done.returncode, done.stdout.decode(), done.stderr.decode()
 
 
@@ -245,7 +245,7 @@ def test_following_is_stopped_by_signals_and_goes_on_later(url: str, number: sig
         assert started.poll() is None
     assert started.stderr.readline() == "dbsim: index 'articles': 1 rows in 1 runs\n"
     started.send_signal(number)
-    out, err = started.communicate(timeout=30)
+    out, err = started.communicate(timeout=300)
     assert (started.returncode, out) == (0, "")
     assert err == "dbsim: stopped; nothing is lost, the same command goes on where it was\n"
     add(database.engine, {51: near_copy(5)})

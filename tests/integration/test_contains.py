@@ -174,6 +174,13 @@ def test_questions_without_words_are_refused(database: dbsim.Database, question:
         index.contains(**question)
 
 
+def test_words_that_are_no_texts_are_refused(database: dbsim.Database) -> None:
+    index = made(database, {1: "alpha"})
+    for words in ([["alpha", "beta"]], [1], [None], [b"alpha"]):
+        with pytest.raises(DbsimError, match="words are texts"):
+            index.contains(*words)
+
+
 def test_command(
     database: dbsim.Database, url: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

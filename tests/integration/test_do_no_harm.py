@@ -21,6 +21,8 @@ from sqlalchemy import make_url, text
 import dbsim
 from dbsim.migrate import operations
 from dbsim.sync import build
+from dbsim.sync.filling import fill
+from dbsim.tables.names import quote
 from tests.conftest import SECRET
 from tests.integration.helpers import articles, assert_in_step, corpus, execute, fetch, sentence
 
@@ -77,7 +79,7 @@ def held_up(database: dbsim.Database, work: Callable[[], object], *statements: s
         yield
         assert thread.is_alive(), failures
         reader.rollback()
-    thread.join(60)
+    thread.join(300)
     assert not thread.is_alive()
     assert not failures
 
@@ -475,7 +477,7 @@ def test_rows_that_arrive_by_subscription_are_queued(pair: list[str]) -> None:
         execute(source.engine, "UPDATE articles SET body = 'changed' WHERE id = 1", "DELETE FROM articles WHERE id = 2")
         last = f"INSERT INTO articles VALUES (100, '{sentence(100)}')"
         execute(source.engine, last)
-        for _ in range(600):
+        for _ in range(6000):
             if fetch(database.engine, "SELECT 1 FROM articles WHERE id = 100"):
                 break
             time.sleep(0.05)
@@ -484,3 +486,31 @@ def test_rows_that_arrive_by_subscription_are_queued(pair: list[str]) -> None:
         assert [hit.key for hit in index.search(sentence(100))] == [100]
         with connect(database) as connection:
             connection.execute("DROP SUBSCRIPTION news")
+
+
+# ── limits meant for an application's statements ──
+@pytest.mark.parametrize("limit", ["statement_timeout", "idle_in_transaction_session_timeout", "transaction_timeout"])
+def test_a_workers_batch_outlives_the_limits_of_its_database(
+    database: dbsim.Database, limit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = database.create_index("articles", **OPTIONS)
+    if fetch(database.engine, f"SELECT current_setting('{limit}', true)") == [(None,)]:
+        return  # this server does not know it
+    execute(
+        database.engine,
+        "CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql "
+        "AS $$ BEGIN PERFORM pg_sleep(1.5); RETURN NULL; END $$",
+        "CREATE TRIGGER slow AFTER INSERT ON dbsim_articles FOR EACH STATEMENT EXECUTE FUNCTION slow()",
+        f"ALTER DATABASE {quote(str(database.engine.url.database))} SET {limit} = '1s'",
+    )
+    signed = fill.store
+
+    def slow(*arguments: Any) -> None:
+        time.sleep(1.5)
+        signed(*arguments)
+
+    monkeypatch.setattr(fill, "store", slow)
+    monkeypatch.setattr("dbsim.engines.transactions.PATIENCE", 2.0)
+    database.close()
+    assert index.sync().filled == 16
+    assert fetch(database.engine, f"SELECT current_setting('{limit}')") == [("1s",)]  # for others it is as it was

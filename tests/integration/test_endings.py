@@ -67,7 +67,7 @@ def test_a_pipe_that_is_closed_early_is_no_error(tmp_path: Path, arguments: list
     process = subprocess.Popen(start, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert process.stdout is not None
     process.stdout.close()  # before the first line
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=300)
     assert (process.returncode, err) == (0, b"")
 
 
@@ -82,7 +82,7 @@ def test_ctrl_c_while_loading_has_its_exit_code() -> None:
         "runpy.run_module('dbsim', run_name='__main__')\n"
     )
     for module in ("click", "dbsim.cli"):
-        done = subprocess.run([sys.executable, "-c", program, module], capture_output=True, timeout=60, check=False)
+        done = subprocess.run([sys.executable, "-c", program, module], capture_output=True, timeout=300, check=False)
         assert (done.returncode, done.stdout, done.stderr) == (130, b"", b""), module
 
 
@@ -114,7 +114,7 @@ def test_other_encodings_of_the_terminal(tmp_path: Path, encoding: str) -> None:
             [*DBSIM, *arguments],
             capture_output=True,
             env={"PYTHONIOENCODING": encoding, "LC_ALL": "C.UTF-8"},
-            timeout=60,
+            timeout=300,
             check=False,
         )
         written = "utf-8" if encoding == "ascii" else encoding  # click takes ASCII for a mistake in the settings
@@ -142,7 +142,7 @@ def test_json_goes_through_a_poor_terminal_unharmed(tmp_path: Path) -> None:
             [*DBSIM, "pairs", url, "articles", "--json"],
             capture_output=True,
             env={"PYTHONIOENCODING": encoding},
-            timeout=60,
+            timeout=300,
             check=True,
         )
         (pair,) = json.loads(done.stdout.decode(encoding))

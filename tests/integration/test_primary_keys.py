@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from sqlalchemy import column, insert, table, update
+from sqlalchemy import column, insert, table, text, update
 from sqlalchemy import delete as delete_from
 
 import dbsim
@@ -255,16 +255,43 @@ def test_a_boolean_key(database: dbsim.Database) -> None:
 
 
 @pytest.mark.parametrize("url", ["sqlite"], indirect=True)
-def test_a_key_that_is_not_utf_8_is_reported_without_its_bytes(database: dbsim.Database) -> None:
+@pytest.mark.parametrize(
+    "key", ["id TEXT PRIMARY KEY", "id, tenant INTEGER DEFAULT 1", "id TEXT PRIMARY KEY COLLATE NOCASE"]
+)
+def test_a_key_that_is_not_utf_8_is_in_quarantine(database: dbsim.Database, key: str) -> None:
+    """The other rows are indexed; once the key is corrected its row is, too."""
+    columns = f"{key}, body TEXT" + ("" if "PRIMARY" in key else ", PRIMARY KEY (tenant, id)")
+    bad = [f"(CAST(x'736563726574{number:02x}' AS TEXT), '{sentence(number)}')" for number in range(0x80, 0xB0)]
     execute(
         database.engine,
-        "CREATE TABLE t (id TEXT PRIMARY KEY, body TEXT)",
-        f"INSERT INTO t VALUES ('a', '{sentence(1)}'), (CAST(x'73656372657480' AS TEXT), '{sentence(2)}')",
+        f"CREATE TABLE t ({columns})",
+        f"INSERT INTO t (id, body) VALUES ('a', '{sentence(1)}'), ('Ärger', '{near_copy(1)}'), {', '.join(bad)}, "
+        f"('zz', '{near_copy(1, 2)}')",
     )
-    with pytest.raises(
-        DbsimError, match=r"^a primary key is not valid UTF-8, so its row cannot be referred to: correct it$"
-    ):
-        database.create_index("t", table="t", columns="body", **QUICK)
+    index = database.create_index("t", table="t", columns="body", **QUICK)
+    assert index.sync().filled == 3
+    assert index.status().quarantined == len(bad)
+    assert len(index.search(sentence(1))) == 3
+    held = fetch(database.engine, "SELECT source_key, reason FROM dbsim_quarantine ORDER BY 1")
+    assert "73656372657480" in held[0][0]
+    assert "secret" not in str(held)
+    execute(
+        database.engine,
+        "UPDATE t SET body = body || ' more'",
+        "UPDATE t SET id = 'mended' WHERE hex(CAST(id AS BLOB)) = '73656372657480'",
+        "DELETE FROM t WHERE hex(CAST(id AS BLOB)) > '73656372657490' AND hex(id) LIKE '736563726574%'",
+        f"INSERT INTO t (id, body) VALUES (CAST(x'ff' AS TEXT), '{sentence(3)}')",
+    )
+    index.sync()
+    assert index.status().queued == 0
+    assert index.status().quarantined == 17
+    assert [hit.key if isinstance(hit.key, str) else hit.key["id"] for hit in index.search(sentence(0x80))] == [
+        "mended"
+    ]
+    assert not index.check()
+    assert_in_step(database, "t")
+    index.sync(reconcile=True)
+    assert len(list(index.pairs())) == 3
 
 
 def test_keys_on_the_command_line(database: dbsim.Database, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
@@ -294,3 +321,29 @@ def test_keys_on_the_command_line(database: dbsim.Database, monkeypatch: pytest.
     assert code == 2
     assert err == "dbsim: table 'a' has no row with the key '77'\n"
     assert fetch(database.engine, "SELECT count(*) FROM a") == [(2,)]
+
+
+def test_keys_that_end_in_a_new_line(database: dbsim.Database, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    """Each is a key of its own, through sync, search, decisions, groups and the command line."""
+    keys = ["a", "a\n", "a\r\n", "\n", " a", "a ", "a\t"]
+    execute(database.engine, "CREATE TABLE t (id TEXT PRIMARY KEY, body TEXT)")
+    with database.engine.begin() as connection:
+        rows = [{"id": key, "body": near_copy(1, number)} for number, key in enumerate(keys)]
+        connection.execute(text("INSERT INTO t VALUES (:id, :body)"), rows)
+    index = database.create_index("t", table="t", columns="body", threshold=0.5, words=1, **QUICK)
+    index.sync()
+    with database.engine.begin() as connection:
+        connection.execute(text("UPDATE t SET body = body || ' more' WHERE id = :id"), {"id": "a\n"})
+        connection.execute(text("DELETE FROM t WHERE id = :id"), {"id": "a"})
+    index.sync()
+    assert_in_step(database, "t")
+    assert sorted(hit.key for hit in index.similar("a\n")) == sorted({*keys} - {"a", "a\n"})
+    index.decide("a\n", "\n", "different")
+    assert {decision.key for group in index.duplicates() for decision in group.members} <= {*keys} - {"a"}
+    assert [{decision.a, decision.b} for decision in index.decisions()] == [{"a\n", "\n"}]
+    url = database.engine.url.render_as_string(hide_password=False)
+    code, out, err = Command(monkeypatch, capsys)("similar", url, "t", "a\n", "--json")
+    assert (code, err) == (0, "")
+    assert '"key": "a\\r\\n"' in out
+    code, _, err = Command(monkeypatch, capsys)("similar", url, "t", "a")
+    assert (code, err) == (2, "dbsim: table 't' has no row with the key 'a'\n")

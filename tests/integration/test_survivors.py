@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
+from sqlalchemy import select
 
 import dbsim
 from dbsim.engines.postgresql.transactions import stripe
+from dbsim.engines.sqlite.views import word_names
 from dbsim.lifecycle.retire import retire
 from dbsim.sync.build import KEEP
+from dbsim.tables.names import quote
 from tests.conftest import SECRET
 from tests.integration.helpers import QUICK, articles, assert_in_step, corpus, execute, fetch, near_copy, sentence
 
@@ -89,3 +93,33 @@ def test_a_worker_keeps_inline_triggers_out(new_postgres: str) -> None:
         assert index.status().queued == 1
         index.sync()
         assert_in_step(database, "articles")
+
+
+def test_what_is_equal_reaches_the_highest_threshold(database: dbsim.Database) -> None:
+    """Nothing is above one: here `>` in the place of `>=` would find nothing, in match, views and functions alike."""
+    articles(database.engine, {1: sentence(1), 2: sentence(1), 3: near_copy(1, 3)})
+    index = database.create_index("articles", table="articles", columns=["body"], words=3, threshold=1.0, **QUICK)
+    index.sync()
+    with database.engine.connect() as connection:
+        assert {row.id for row in connection.execute(select(index.match(sentence(1))))} == {1, 2}
+    assert [hit.key for hit in index.search(sentence(1))] == [1, 2]
+    assert {(pair.a, pair.b) for pair in index.pairs()} == {(1, 2)}
+    assert set(fetch(database.engine, "SELECT a, b FROM dbsim_articles_pairs")) == {(1, 2), (2, 1)}
+    if database.engine.dialect.name == "postgresql":
+        assert fetch(database.engine, f"SELECT id FROM dbsim_articles_search('{sentence(1)}')") == [(1,), (2,)]
+        assert fetch(database.engine, "SELECT id FROM dbsim_articles_similar(1)") == [(2,)]
+
+
+def test_words_of_filters_keep_their_byte_order(tmp_path: Path) -> None:
+    """A database that an earlier dbsim has filled must give the same scores: the order is part of what is stored."""
+    with dbsim.open(tmp_path / "test.db", create=True) as database:
+        database.upgrade()
+        articles(database.engine, corpus(2))
+        index = database.create_index("articles", table="articles", columns=["body"], words=3, bits=128, **QUICK)
+        index.sync()
+        tables = index._tables
+        bits, words = tables.names.bits[0], word_names(tables)[0]
+        columns = ", ".join(quote(name) for name in (bits, *words))
+        for blob, *stored in fetch(database.engine, f"SELECT {columns} FROM dbsim_articles"):
+            first, second = (int.from_bytes(blob[start : start + 8], "big", signed=True) for start in (0, 8))
+            assert stored == [first, second]

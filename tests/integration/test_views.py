@@ -130,7 +130,7 @@ def test_the_sqlite_shell(tmp_path: object) -> None:
     index = indexed(database, 10)
     asked = "SELECT a, b, printf('%!.20g', score) FROM dbsim_articles_pairs WHERE a = 3"
     done = subprocess.run(
-        [shell, f"{tmp_path}/shell.db", asked], capture_output=True, text=True, check=True, timeout=60
+        [shell, f"{tmp_path}/shell.db", asked], capture_output=True, text=True, check=True, timeout=300
     )
     (hit,) = index.similar(3, verify=False)
     a, b, score = done.stdout.strip().split("|")

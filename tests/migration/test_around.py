@@ -134,7 +134,7 @@ def test_triggers_wait_for_a_busy_table_only_briefly(new_postgres: str, capsys: 
         migrator.start()
         time.sleep(2.0)
         assert done == []
-    migrator.join(timeout=30)
+    migrator.join(timeout=300)
     time.sleep(0.1)
     stop.set()
     writer.join()

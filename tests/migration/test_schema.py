@@ -221,7 +221,7 @@ def test_imported_rows_outlive_migrations(
 def test_the_shell_counts_and_asks(url: str, empty: Engine, imported: dbsim.Database, tmp_path: Path) -> None:
     def shell(*arguments: str) -> tuple[int, str]:
         start = [sys.executable, "-m", "dbsim", "downgrade", url, *arguments]
-        done = subprocess.run(start, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=60)
+        done = subprocess.run(start, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=300)
         return done.returncode, (done.stdout + done.stderr).decode()
 
     empty.dispose()

@@ -22,7 +22,7 @@ def running(work: Callable[..., object], *arguments: Any) -> Iterator[BaseProces
     process = _context.Process(target=work, args=(begun, *arguments), daemon=True)
     process.start()
     try:
-        assert begun.wait(30)
+        assert begun.wait(300)
         yield process
     finally:
         process.kill()

@@ -19,8 +19,12 @@ from sqlalchemy import Connection, inspect, text
 import dbsim
 import dbsim.migrate
 from dbsim.errors import InvalidOption, UnknownName
+from dbsim.lifecycle import retire
 from dbsim.sync.compare import Comparison
+from dbsim.tables import catalogue
+from dbsim.tables.index_tables import IndexTables
 from tests.conftest import SECRET
+from tests.integration.helpers import execute, fetch
 from tests.migration.harness import killed_after
 
 WORDS = [f"word{number}" for number in range(400)]
@@ -324,3 +328,25 @@ def test_groups_and_views_follow(database: dbsim.Database, make: Callable[[int],
     assert made == len(again) > 0
     assert len(list(database.index("articles").duplicates())) == 12
     assert index.status().problems == ()
+
+
+def test_a_generation_half_emptied_is_filled_again(
+    database: dbsim.Database, make: Callable[[int], dbsim.Index]
+) -> None:
+    """On SQLite a replaced generation goes bit by bit; whoever wants it back in the middle of that gets all of it."""
+    index = make(30)
+    before = index.options
+    alter(database)
+    index.sync()
+    worker = index._worker()
+    (old,) = [record for record in worker.read(lambda c: catalogue.generations(c, "articles")) if not record.searched]
+    tables = IndexTables(old)
+    name = str(tables.indexes()[0].element.name)
+    worker.write(lambda c: retire._without_index(c, old, name))
+    assert worker.write(lambda c: retire._without_last(c, tables, 20))
+    assert fetch(database.engine, f"SELECT max(id), count(*) FROM {tables.signatures.name}") == [(9, 10)]
+    database.alter_index("articles", threshold=before.threshold, bits=256, rows=before.rows, keys=before.keys)
+    execute(database.engine, f"UPDATE articles SET body = '{body(3)} and more' WHERE id IN (3, 25)")
+    assert index.sync().generation == old.generation
+    assert differences(index)[old.generation] is False
+    assert name in [found["name"] for found in inspect(database.engine).get_indexes(tables.signatures.name)]

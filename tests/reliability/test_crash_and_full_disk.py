@@ -135,7 +135,7 @@ def test_postgresql_stopped_at_once_in_mid_sync(server: Server) -> None:
         writing, first = threading.Event(), 1 + 1_000_000 * number
         with ThreadPoolExecutor(2) as pool:
             written = pool.submit(write_until_crash, server.url, first, writing)
-            assert writing.wait(30)
+            assert writing.wait(300)
             syncing = pool.submit(index.follow, stop=written.done, poll=0.01)
             threading.Event().wait(chance.uniform(0.05, 0.4))
             server.crash()

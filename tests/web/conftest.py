@@ -92,7 +92,7 @@ def serving(url: str, *options: str) -> Iterator[Served]:
             yield Served(found[1], process)
         finally:
             process.terminate()
-            process.wait(20)
+            process.wait(300)
 
 
 @pytest.fixture

@@ -79,3 +79,33 @@ def test_read_only_and_without_allow_resolve(index: dbsim.Index, database: dbsim
     assert answer.status_code == 409
     assert "Read-only" in client.get("/review?index=articles", headers=GOOD).text
     assert list(index.decisions()) == []
+
+
+SENT = ("", "nothing", "[" * 100_000, "{}", "[[1]]", "NaN", "9" * 5000)
+PLACES = (
+    "/decisions after",
+    "/duplicates after",
+    "/duplicates q",
+    "/duplicates rows",
+    "/group id",
+    "/search threshold",
+)
+
+
+def test_what_no_page_has_written_is_refused_in_words(client: Client, index: dbsim.Index) -> None:
+    right = GOOD | {"origin": f"http://{HOST}"}
+    for sent in SENT:
+        form = {"a": sent, "b": '"k0a"', "csrf": DOORS.csrf, "verdict": "same"}
+        answer = client.post("/review?index=articles", data=form, headers=right)
+        assert answer.status_code in (404, 409), (sent, answer.text)
+        for path, name in map(str.split, PLACES):
+            answer = client.get(path, {"index": "articles", name: sent}, headers=GOOD)
+            assert answer.status_code in (200, 404, 409), (path, name, sent, answer.text)
+    assert client.post("/review?index=articles", data={"csrf": DOORS.csrf}, headers=right).status_code == 409
+    assert list(index.decisions()) == []
+
+
+def test_a_length_that_is_none_is_refused(client: Client) -> None:
+    for length in ("abc", "-1", "", "\u00b2", "9" * 5000):
+        sent = GOOD | {"origin": f"http://{HOST}", "content-length": length}
+        assert client.ask("POST", "/review?index=articles", b"", sent).status_code == 413, length

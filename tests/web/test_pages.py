@@ -235,7 +235,7 @@ def test_a_database_that_goes_away_and_comes_back(tmp_path: Any) -> None:
     database = dbsim.open(str(path), create=True)
     fill(database)
     database.close()
-    with serving(str(path)) as served, httpx.Client(base_url=served.base, follow_redirects=True, timeout=30) as client:
+    with serving(str(path)) as served, httpx.Client(base_url=served.base, follow_redirects=True, timeout=300) as client:
         assert client.get(f"/?token={served.token}").status_code == 200
         content = path.read_bytes()
         path.write_bytes(b"x" * len(content))

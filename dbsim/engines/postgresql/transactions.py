@@ -31,6 +31,18 @@ READ_ONLY = (
     "or with a role that may write"
 )
 DEPLOY_LOCK = "hashtext('dbsim deploy')"
+# Of dbsim's own transactions. A worker that row-level security hides rows from would take them for deleted: it is to
+# fail instead. Limits that a role or database has for an application's statements would stop the building of a B-tree,
+# or a batch between two statements, again at every attempt; transaction_timeout is there since PostgreSQL 17. A worker
+# that was stopped with its transaction open still ends after a minute, if idle transactions are limited at all.
+OWN_SETTINGS = """SELECT
+    set_config('row_security', 'off', true),
+    set_config('statement_timeout', '0', true),
+    CASE WHEN current_setting('idle_in_transaction_session_timeout')::interval BETWEEN '1us' AND '60s'
+        THEN set_config('idle_in_transaction_session_timeout', '60s', true) END,
+    CASE WHEN current_setting('transaction_timeout', true) <> '0'
+        THEN set_config('transaction_timeout', '0', true) END,
+    current_setting('transaction_read_only')"""
 
 
 class PostgreSQLTransactions(Backend):
@@ -44,9 +56,7 @@ class PostgreSQLTransactions(Backend):
         # set before the transaction's first statement: after a lock is granted the next read must see the newest rows
         send(connection, "SET TRANSACTION ISOLATION LEVEL READ COMMITTED")
         send(connection, "SET LOCAL standard_conforming_strings = on")  # a backslash in a name is a backslash
-        # a worker that row-level security hides rows from would take them for deleted: raise instead
-        settings = "SELECT set_config('row_security', 'off', true), current_setting('transaction_read_only')"
-        if connection.exec_driver_sql(settings).one()[1] == "on":  # a replica, or the role's default
+        if connection.exec_driver_sql(OWN_SETTINGS).one()[-1] == "on":  # a replica, or the role's default
             raise DatabaseUnavailable(READ_ONLY)
 
     @contextmanager

@@ -11,6 +11,7 @@ from typing import Any
 
 from dbsim.hashing.bloom import jaccard
 from dbsim.hashing.records.levels import CUTS, EQUAL
+from dbsim.hashing.records.packing import least
 from dbsim.hashing.records.probability import probability_of
 
 BYTES = {1 << power: 1 << power - 3 for power in range(6, 17)}  # of a filter, by its length: those that options allow
@@ -25,6 +26,7 @@ def register(raw: Any) -> None:
     raw.create_function("dbsim_hamming", 2, _hamming, deterministic=True)
     raw.create_function("dbsim_level", 5, _level, deterministic=True)
     raw.create_function("dbsim_probability", 1, _probability, deterministic=True)
+    raw.create_function("dbsim_utf8", 1, _utf8, deterministic=True)
 
 
 def _jaccard(
@@ -60,8 +62,17 @@ def _common(bits: bytes, count: int, other_bits: bytes | str, other_count: int, 
 
 
 def _probability(evidence: int | None) -> float | None:
-    return None if evidence is None else probability_of(evidence)
+    return None if evidence is None else probability_of(least(evidence))
 
 
 def _hamming(key: int | None, other: int | None) -> int | None:
     return None if key is None or other is None else (key ^ other).bit_count()
+
+
+def _utf8(value: bytes | None) -> int:
+    """Whether a text, given as its bytes, can be read by a driver."""
+    try:
+        str(value or b"", "utf-8")
+    except (UnicodeDecodeError, TypeError):
+        return 0
+    return 1

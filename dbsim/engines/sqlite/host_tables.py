@@ -9,15 +9,21 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     LargeBinary,
+    and_,
     cast,
     func,
+    not_,
+    select,
 )
 
 from dbsim.engines.backend import Backend
 from dbsim.engines.sqlite.references import references
+from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.key_forms import sqlite_forms
 from dbsim.tables.names import quote
 from dbsim.tables.source import Reference, Source, Unindexable
+
+MOST_NAMED = 1000  # rows whose keys cannot be read
 
 
 class SQLiteHostTables(Backend):
@@ -73,6 +79,19 @@ class SQLiteHostTables(Backend):
             return str(data, "utf-8")
         except UnicodeDecodeError as error:
             raise Unindexable("not valid UTF-8") from error
+
+    def readable_key(self, columns: Sequence[ColumnElement[Any]]) -> list[ColumnElement[bool]]:
+        texts = [column for column in columns if "INT" not in str(column.type.compile(self.dialect)).upper()]
+        return [(func.typeof(one) != "text") | (func.dbsim_utf8(cast(one, LargeBinary)) == 1) for one in texts]
+
+    def unreadable_keys(self, connection: Connection, tables: IndexTables) -> list[str]:
+        columns = [tables.source.c[name] for name in tables.key_names]
+        if not (readable := self.readable_key(columns)):
+            return []
+        digits = [func.hex(cast(column, LargeBinary)) for column in columns]
+        there = [column.is_not(None) for column in columns]
+        found = connection.execute(select(*digits).where(*there, not_(and_(*readable))).limit(MOST_NAMED))
+        return [" ".join(row) for row in found]
 
     def key_forms(self, connection: Connection, value: Any, declared: str) -> Sequence[Any]:
         return sqlite_forms(value, declared)

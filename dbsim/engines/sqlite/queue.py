@@ -99,11 +99,16 @@ class SQLiteQueue(Backend):
         return [tuple(row[1:]) for row in self._first_changes(connection, tables, limit)]
 
     def _first_changes(self, connection: Connection, tables: IndexTables, limit: int) -> Sequence[Row[Any]]:
+        """A key that is no UTF-8 has lone surrogates in the place of its bytes."""
         queue, rowid, key = self._queue_names(tables)
-        return connection.exec_driver_sql(
-            f"SELECT {rowid}, {key} FROM {queue} WHERE ({key}) IS NOT {self._no_key(tables)} ORDER BY 1 LIMIT ?",
-            (limit,),
-        ).all()
+        statement = f"SELECT {rowid}, {key} FROM {queue} WHERE ({key}) IS NOT {self._no_key(tables)} ORDER BY 1 LIMIT ?"
+        raw: Any = connection.connection.driver_connection
+        before = raw.text_factory
+        raw.text_factory = lambda data: data.decode("utf-8", "surrogateescape")
+        try:
+            return connection.exec_driver_sql(statement, (limit,)).all()
+        finally:
+            raw.text_factory = before
 
     def markers(self, connection: Connection, tables: IndexTables) -> list[Any]:
         queue, rowid, key = self._queue_names(tables)

@@ -56,3 +56,10 @@ class SQLiteStorage(Backend):
     def signature_blocks(self, engine: Engine, tables: IndexTables) -> Iterator[Signatures]:
         # page by page: a long read would keep the application from committing, unless the file is in WAL mode
         return signature_pages(engine, self, tables)
+
+    def finish_filling(self, connection: Connection, tables: IndexTables) -> None:
+        """A thousand rows of each B-tree tell the planner what a million do, in a twentieth of the time."""
+        before = connection.exec_driver_sql("PRAGMA analysis_limit").scalar()
+        connection.exec_driver_sql("PRAGMA analysis_limit = 1000")
+        super().finish_filling(connection, tables)
+        connection.exec_driver_sql(f"PRAGMA analysis_limit = {before or 0}")

@@ -8,9 +8,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from sqlalchemy import (
-    Connection,
-)
+from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError
 
 from dbsim.engines.backend import GONE, Backend
@@ -21,6 +19,11 @@ from dbsim.tables.index_tables import IndexTables
 
 class SQLiteTransactions(Backend):
     """See `Transactions` for what each step means."""
+
+    def open(self, engine: Engine) -> Connection:
+        connection = engine.connect()
+        self.prepare(connection)
+        return connection
 
     def begin(self, connection: Connection) -> None:
         connection.begin()

@@ -1,129 +1,153 @@
 """The weight of evidence (Fellegi and Sunter 1969), learned without labels: levels of pairs → Evidence, in bits.
 
-How often rows agree by chance (u) comes from random pairs, how often two records of one person do (m) and how many such
-pairs there are (the prior) from at most 30 steps of expectation maximisation over the candidates. Fields that agree
-together by chance (postcode and city, street and house in a household) count once: see dependence.py. Weights are whole
-numbers of 1/UNIT bit: sums of them are the same on every engine, in any order.
+A pair is a match, or two strangers, or two persons of one household. How often strangers agree (u) comes from random
+pairs; how often two records of one person do (m), how often relatives do (h), and how many there are of each, from at
+most 30 steps of expectation maximisation over the candidates (relatives.py). A pair's evidence is the least of that
+against strangers and that against each kind of relatives. Weights are whole numbers of 1/UNIT bit: sums of them are the
+same on every engine, in any order, and four of them fit into one number of 64 bits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import scipy  # whose parts load when they are first used
 from numpy.typing import NDArray
 
-from dbsim.hashing.records.dependence import Alike, depend
 from dbsim.hashing.records.levels import COUNT, CROSSED, CUTS, EQUAL, Levels
+from dbsim.hashing.records.relatives import relatives, without_matches
 
-UNIT = 1024
+UNIT = 64
 STEPS = 30
 CLEAN_AT = (5, 12)  # steps at which probable matches are taken out of the random pairs
 MOST_CROSSED = 0.2  # of the matches: unbounded, precision fell to 0.83 (persons.md, 6)
 MOST_DIFFERENT = 0.35  # of the matches that have a field may differ in it altogether; neighbours differ in more
 MOST_MATCHES = 2.0  # a row: more pairs than that are not records of one person, but of one city
-SURE = 0.9  # m is counted among such pairs only: with the others, neighbours become matches step by step
+SURE = 0.75  # m is counted among such pairs only: with the others, neighbours become matches step by step
+NEW = 0.5  # of what an address of e-mail says that is alike, but not equal: the rest the names have said
 CLOSE = 4  # levels at the top that count as agreement of a name by chance
+MOST_BITS, MOST_PRIOR = 30, 60  # of a field, of the prior
+MOST_SUM, RARE = 440, 6  # bits: with the prior and what rare values add, a sum fits into 16 bits of 1/UNIT
+STRANGERS = 0  # the other numbers are kinds of relatives
 
 Numbers = NDArray[np.float64]
 Weights = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Evidence:
-    """`weights[field, level]` in 1/UNIT bit; what a field says again that its parent has said is taken off.
+class Roles:
+    """Numbers of the fields that are more than fields: given name and surname, which may be crossed.
 
-    That is the smaller of `repeats[field, level]` and `allowed[field, parent's level]`, so that more agreement never
-    means less evidence. `parents[field]` is -1 without one; `equal[field]` is u of equal values, for rare ones' worth.
+    `own`: a person's own, with the highest level that still is different; `echoes`: made of the names, such as an
+    address of e-mail, so that only equality says something new.
+    """
+
+    crossed: tuple[int, int] | None
+    own: Mapping[int, int]
+    echoes: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """`weights[against, field, level]` and `priors[against]` in 1/UNIT bit: against strangers, then against relatives.
+
+    `equal[field]` is u of equal values, for what rare ones are worth.
     """
 
     weights: Weights
-    repeats: Weights
-    allowed: Weights
-    parents: tuple[int, ...]
-    prior: int
+    priors: Weights
     equal: Numbers
     matches: float  # expected number among all pairs of the sample
 
-    def bits(self, levels: Levels) -> Weights:
-        """Prior and weights of each pair, without the frequency of values."""
-        found = np.full(len(levels), self.prior, np.int64)
-        for field, parent in enumerate(self.parents):
-            found += self.weights[field][levels[:, field]]
-            if parent >= 0:
-                repeated = self.repeats[field][levels[:, field]]
-                found -= np.minimum(repeated, self.allowed[field][levels[:, parent]])
+    def bits(self, levels: Levels, rare: Weights | int = 0) -> Weights:
+        """Prior and weights of each pair; rare values speak against strangers only: relatives share them."""
+        found: Weights = self.against(levels, rare).min(axis=1)
+        return found
+
+    def against(self, levels: Levels, rare: Weights | int = 0) -> Weights:
+        """pairs × (strangers, kinds of relatives)."""
+        found = np.tile(self.priors, (len(levels), 1))
+        for field in range(levels.shape[1]):
+            found += self.weights[:, field, levels[:, field]].T
+        found[:, STRANGERS] += rare
         return found
 
     def gain(self, field: int) -> int:
         """What equality adds to the level below."""
-        return int(self.weights[field, EQUAL] - self.weights[field, EQUAL - 1])
+        return int(self.weights[STRANGERS, field, EQUAL] - self.weights[STRANGERS, field, EQUAL - 1])
 
 
 @dataclass
 class _Fit:
-    """The state of the expectation maximisation: m, u and u where the parent is equal are fields × levels."""
+    """The state of the expectation maximisation: m and others[k] are fields × levels."""
 
     m: Numbers
-    u: Numbers
-    after: Numbers
-    parents: Sequence[int]
+    others: list[Numbers]
     share: float  # of all pairs that are matches
+    shares: list[float]  # that are strangers, relatives of each kind
+    echoes: Sequence[int]
 
-    def weights(self) -> tuple[Numbers, Numbers, Numbers]:
-        """(weights, repeats, allowed); log2(m/u), never falling from one level to the next; 0 for a missing value."""
-        plain = _rising(self.m, self.u)
-        repeats, allowed = np.zeros_like(plain), np.zeros_like(plain)
-        for field, parent in enumerate(self.parents):
-            if parent >= 0:
-                repeats[field] = np.maximum(plain[field] - _rising(self.m, self.after)[field], 0.0)
-                repeats[field, CROSSED] = 0.0
-                gained = plain[parent, 1 : EQUAL + 1] - plain[parent, 1]
-                allowed[field, 1 : EQUAL + 1] = gained / 2 / self.parents.count(parent)
-        return plain, repeats, allowed
+    def weights(self) -> list[Numbers]:
+        found = [_rising(self.m, other) for other in self.others]
+        for number, weights in enumerate(found):
+            for field in self.echoes:
+                new = weights[field, 1:EQUAL] * (NEW if number == STRANGERS else 0.0)
+                weights[field, 1:EQUAL] = np.minimum(weights[field, 1:EQUAL], new)
+        return found
+
+    def priors(self) -> list[float]:
+        return [float(np.log2(self.share / share)) for share in self.shares]
 
     def probabilities(self, levels: Levels) -> Numbers:
-        plain, repeats, allowed = self.weights()
-        bits = np.full(len(levels), np.log2(self.share / (1 - self.share)))
-        for field, parent in enumerate(self.parents):
-            bits += plain[field][levels[:, field]]
-            if parent >= 0:
-                bits -= np.minimum(repeats[field][levels[:, field]], allowed[field][levels[:, parent]])
-        found: Numbers = 1 / (1 + np.exp2(-np.clip(bits, -60, 60)))
+        """Of a match."""
+        total = np.ones(len(levels))
+        for prior, weights in zip(self.priors(), self.weights(), strict=True):
+            total += np.exp2(-np.clip(prior + _sum(weights, levels), -60, 60))
+        found: Numbers = 1 / total
         return found
 
 
-def fit(
-    candidates: Levels, random: Levels, alike: Sequence[Alike], rows: int, crossed: tuple[int, int] | None
-) -> Evidence:
+def _sum(weights: Numbers, levels: Levels) -> Numbers:
+    found = np.zeros(len(levels))
+    for field in range(levels.shape[1]):
+        found += weights[field][levels[:, field]]
+    return found
+
+
+def fit(candidates: Levels, random: Levels, roles: Roles, rows: int) -> Evidence:
     """`candidates`: levels of pairs that share a key, each once; `random`: of any pairs; `rows`: of how many rows."""
     pairs = rows * (rows - 1) / 2
     most = MOST_MATCHES * rows / pairs
     chance = _shares(random, np.ones(len(random)), 0.5)
     first = _first_m(candidates.shape[1])
-    parents, after = depend(chance, first, alike, crossed or ())
-    state = _Fit(first, chance, after, parents, min(0.5 * rows / pairs, 0.3))
-    _cross(state, crossed)
+    kinds, shares = relatives(candidates, chance, first, roles.own, rows)
+    state = _Fit(first, [chance, *kinds], min(0.5 * rows / pairs, 0.3), [1.0, *shares], roles.echoes)
+    _cross(state, roles.crossed)
     for step in range(STEPS):
         p = state.probabilities(candidates)
         before, state.share = state.share, min(max(float(p.sum()) / pairs, 1e-12), most, 0.5)
         state.m = _plausible(_shares(candidates, np.where(p >= SURE, p, 0.0), 1.0, state.m))
         if step in CLEAN_AT:
-            state.u = _shares(random, 1 - state.probabilities(random), 0.5)
-        _cross(state, crossed)
+            state.others[STRANGERS] = _shares(random, 1 - state.probabilities(random), 0.5)
+            state.shares = [1.0, *without_matches(shares, state.share, state.m, roles.own)]
+        _cross(state, roles.crossed)
         if abs(before - state.share) < 1e-6 * before and step > max(CLEAN_AT) + 2:
             break
-    plain, repeats, allowed = (np.floor(part * UNIT).astype(np.int64) for part in state.weights())
-    if crossed is None:
-        plain[:, CROSSED] = 0
-    prior = round(float(np.log2(state.share / (1 - state.share))) * UNIT)
-    return Evidence(plain, repeats, allowed, tuple(parents), prior, state.u[:, EQUAL].copy(), state.share * pairs)
+    widest = min(MOST_BITS, MOST_SUM / len(chance) - RARE)
+    weights = np.floor(np.stack(state.weights()).clip(-widest, widest) * UNIT).astype(np.int64)
+    if roles.crossed is None:
+        weights[:, :, CROSSED] = 0
+    priors = np.round(np.array(state.priors()).clip(-MOST_PRIOR, MOST_PRIOR) * UNIT).astype(np.int64)
+    return Evidence(weights, priors, state.others[STRANGERS][:, EQUAL].copy(), state.share * pairs)
 
 
 def _rising(m: Numbers, u: Numbers) -> Numbers:
-    """Levels out of order are put together: the ratio of their sums, not the mean of their ratios."""
+    """log2(m/u), never falling from one level to the next; 0 for a missing value.
+
+    Levels out of order are put together: the ratio of their sums, not the mean of their ratios.
+    """
     m, u = np.maximum(m, 1e-9), np.maximum(u, 1e-9)
     ratio = m / u
     for field in range(len(ratio)):
@@ -137,7 +161,7 @@ def _rising(m: Numbers, u: Numbers) -> Numbers:
 def _first_m(fields: int) -> Numbers:
     """Most matches agree, more of them the more alike the values are."""
     one = np.zeros(COUNT)
-    one[1 : EQUAL + 1] = np.linspace(0, 1, len(CUTS) + 2) ** 3 + 0.02
+    one[1 : EQUAL + 1] = np.linspace(0, 1, len(CUTS) + 2) ** 3 + 0.1
     one[EQUAL] *= 3
     one[CROSSED] = 0.01
     return np.tile(one / one.sum(), (fields, 1))
@@ -165,10 +189,12 @@ def _shares(levels: Levels, weights: Numbers, added: float, prior: Numbers | Non
 
 
 def _cross(state: _Fit, crossed: tuple[int, int] | None) -> None:
-    """Names are crossed by chance as rarely as both agree by chance."""
+    """Names are crossed by chance as rarely as both agree by chance; relatives have one surname."""
     if crossed is not None:
         given, surname = crossed
         close = slice(EQUAL - CLOSE + 1, EQUAL + 1)
-        chance = max(state.u[given, close].sum() * state.u[surname, close].sum(), 1e-9)
-        state.u[given, CROSSED] = state.after[given, CROSSED] = chance
+        strangers = state.others[STRANGERS]
+        first, last = (max(float(strangers[name, close].sum()), 1e-9) for name in (given, surname))
+        for number, other in enumerate(state.others):
+            other[given, CROSSED] = max(first * last if number == STRANGERS else first, 1e-9)
         state.m[given, CROSSED] = min(state.m[given, CROSSED], MOST_CROSSED)

@@ -17,6 +17,7 @@ from dbsim.hashing.documents import Documents
 from dbsim.hashing.family import Family, Keys, Model, Signed
 from dbsim.hashing.keys import Plan
 from dbsim.hashing.records.atoms import FieldAtoms, atoms
+from dbsim.hashing.records.evidence import Roles
 from dbsim.hashing.records.learning import Learned, learn
 from dbsim.hashing.records.levels import Rows
 from dbsim.hashing.records.probability import probability
@@ -26,10 +27,16 @@ from dbsim.text.arithmetic import combine
 
 @dataclass(frozen=True)
 class Records(Family):
-    """`scheme`: the compound keys; `names`: the numbers of given name and surname, "0.1", or "" without them."""
+    """`scheme`: the compound keys; `names`: the numbers of given name and surname, "0.1", or "" without them.
+
+    `own`: "0-2.2-4", fields in which relatives differ, each with the highest level that is different; `echoes`: "8",
+    fields that are made of the names.
+    """
 
     scheme: str = ""
     names: str = ""
+    own: str = ""
+    echoes: str = ""
 
     measure: ClassVar[str] = "probability"
     learns: ClassVar[bool] = True
@@ -48,12 +55,18 @@ class Records(Family):
         given, surname = map(int, self.names.split("."))
         return given, surname
 
+    @cached_property
+    def roles(self) -> Roles:
+        parts = [part.split("-") for part in filter(None, self.own.split("."))]
+        own = {int(number): int(level) for number, level in parts}
+        return Roles(self.crossed, own, tuple(map(int, filter(None, self.echoes.split(".")))))
+
     def plan(self, threshold: float, recall: float) -> Plan:
         return Plan(1, len(self.keys_of.keys))
 
     def fit(self, documents: Documents, plan: Plan) -> Model:
         found = self.atoms(documents)
-        return dict(learn(documents, found, self._keys(found), self.crossed).to_model())
+        return dict(learn(documents, found, self._keys(found), self.roles).to_model())
 
     def keys(self, documents: Documents, plan: Plan, model: Model) -> Keys:
         return self._keys(self.atoms(documents))

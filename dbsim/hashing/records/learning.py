@@ -14,8 +14,7 @@ from dbsim.hashing.documents import Documents
 from dbsim.hashing.records import evidence, frequency
 from dbsim.hashing.records.atoms import FieldAtoms
 from dbsim.hashing.records.candidates import candidate_pairs
-from dbsim.hashing.records.dependence import Alike, equal_pairs
-from dbsim.hashing.records.evidence import Evidence
+from dbsim.hashing.records.evidence import Evidence, Roles
 from dbsim.hashing.records.frequency import Frequencies
 from dbsim.hashing.records.levels import EQUAL, Places, Rows, levels
 
@@ -43,7 +42,7 @@ class Learned:
     ) -> NDArray[np.int64]:
         """Evidence of the pairs left[a[i]], right[b[i]], in 1/UNIT bit."""
         found = levels(left, right, a, b, self.crossed)
-        return self.evidence.bits(found) + self.frequent(found, rarities[0][a], rarities[1][b])
+        return self.evidence.bits(found, self.frequent(found, rarities[0][a], rarities[1][b]))
 
     def frequent(self, found: NDArray[np.int8], one: NDArray[np.int16], two: NDArray[np.int16]) -> NDArray[np.int64]:
         both = np.minimum(one, two).astype(np.int64)
@@ -54,16 +53,12 @@ class Learned:
         """What an exact copy of each row would score: the most it can reach."""
         there = np.stack([counts > 0 for counts in rows.counts], axis=1)
         copies = np.where(there, EQUAL, 0).astype(np.int8)
-        most: NDArray[np.int64] = self.evidence.bits(copies) + np.where(there, rarities, 0).sum(axis=1)
-        return most
+        return self.evidence.bits(copies, np.where(there, rarities, 0).sum(axis=1))
 
     def to_model(self) -> Model:
         model: Model = {
             "weights": self.evidence.weights,
-            "repeats": self.evidence.repeats,
-            "allowed": self.evidence.allowed,
-            "parents": np.array(self.evidence.parents),
-            "prior": np.array([self.evidence.prior]),
+            "priors": self.evidence.priors,
             "equal": self.evidence.equal,
             "matches": np.array([self.evidence.matches]),
         }
@@ -82,23 +77,20 @@ class Learned:
                 model[f"added{number}"].astype(np.int16),
                 int(model[f"other{number}"][0]),
             )
-            for number in range(len(weights))
+            for number in range(weights.shape[1])
         )
         found = Evidence(
             weights,
-            model["repeats"].astype(np.int64),
-            model["allowed"].astype(np.int64),
-            tuple(model["parents"].tolist()),
-            int(model["prior"][0]),
+            model["priors"].astype(np.int64),
             model["equal"].astype(np.float64),
             float(model["matches"][0]),
         )
         return Learned(found, tuple(frequencies), crossed)
 
 
-def learn(documents: Documents, atoms: dict[str, FieldAtoms], keys: NDArray[np.int64], crossed: Crossed) -> Learned:
+def learn(documents: Documents, atoms: dict[str, FieldAtoms], keys: NDArray[np.int64], roles: Roles) -> Learned:
     """From a sample with its keys; the same sample gives the same model."""
-    count = len(documents)
+    count, crossed = len(documents), roles.crossed
     if count < 2:
         raise ValueError("one row is not enough to learn from: fill the table before the first sync")
     rows = Rows.of([field.filters for field in documents.fields])
@@ -110,21 +102,11 @@ def learn(documents: Documents, atoms: dict[str, FieldAtoms], keys: NDArray[np.i
     found = evidence.fit(
         levels(rows, rows, places[a], places[b], crossed),
         levels(rows, rows, one, two, crossed),
-        _alike(rows, atoms, random, crossed),
+        roles,
         count,
-        crossed,
     )
     frequencies = (
         frequency.fit(atoms[str(number)].exact, float(equal), found.gain(number) // 2)
         for number, equal in enumerate(found.equal)
     )
     return Learned(found, tuple(frequencies), crossed)
-
-
-def _alike(rows: Rows, atoms: dict[str, FieldAtoms], random: np.random.Generator, crossed: Crossed) -> list[Alike]:
-    """For each field, pairs that are equal in it."""
-    found = []
-    for number, counts in enumerate(rows.counts):
-        a, b, pairs = equal_pairs(atoms[str(number)].exact, random)
-        found.append(Alike(levels(rows, rows, a, b, crossed), pairs, len(counts)))
-    return found

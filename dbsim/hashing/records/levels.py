@@ -87,5 +87,10 @@ def _level(jaccard: NDArray[np.float64], equal: NDArray[np.bool_]) -> Levels:
     return found
 
 
+def level_below(jaccard: float) -> int:
+    """The highest level of values that are less alike."""
+    return 1 + int(np.searchsorted(CUTS, jaccard - 1e-9, side="left"))
+
+
 def blocks(count: int) -> Iterator[slice]:
     return (slice(start, start + BLOCK) for start in range(0, count, BLOCK))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dbsim.hashing.records.evidence import UNIT
+from dbsim.hashing.records.evidence import STRANGERS, UNIT
 from dbsim.hashing.records.learning import Learned
 from dbsim.hashing.records.levels import CROSSED, CUTS, EQUAL, Rows, levels
 from dbsim.hashing.records.probability import probability_of
@@ -20,13 +20,12 @@ WIDTH = 24  # characters of the longest bar
 
 @dataclass(frozen=True)
 class FieldEvidence:
-    """One field: how alike, and its weight in bits; `rare` of them because the value is rare, `repeated` taken off."""
+    """One field: how alike, and its weight in bits; `rare` of them because the value is rare."""
 
     field: str
     agreement: str
     bits: float
     rare: float = 0.0
-    repeated: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -37,6 +36,7 @@ class Waterfall:
     fields: tuple[FieldEvidence, ...]
     bits: float
     probability: float
+    against: str = "strangers"  # or relatives, who share surname and address: whichever is harder to tell apart
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -44,10 +44,10 @@ class Waterfall:
     def lines(self) -> Iterator[str]:
         """As text: a bar a field, to the left against, to the right for one person."""
         most = max([abs(self.prior), *(abs(one.bits) for one in self.fields), 1.0])
+        yield f"one person, or two {self.against}?"
         yield f"{'before any look':<20} {self.prior:>+7.1f} bits  {_bar(self.prior, most)}"
         for one in self.fields:
             why = f" (rare {one.rare:+.1f})" if one.rare else ""
-            why += f" (said before {-one.repeated:+.1f})" if one.repeated else ""
             yield f"{one.field:<20} {one.bits:>+7.1f} bits  {_bar(one.bits, most)} {one.agreement}{why}"
         yield f"{'together':<20} {self.bits:>+7.1f} bits  probability {self.probability:.4f}"
 
@@ -63,19 +63,18 @@ def waterfalls(learned: Learned, names: Sequence[str], one: Signatures, others: 
 
 
 def _waterfall(learned: Learned, names: Sequence[str], level: NDArray[np.int8], rare: NDArray[np.int64]) -> Waterfall:
-    evidence, fields, total = learned.evidence, [], learned.evidence.prior
+    """Against those from whom the pair is told apart least: strangers, or relatives."""
+    evidence = learned.evidence
+    sums = evidence.against(level[None, :], int(rare.sum()))[0]
+    against = int(sums.argmin())
+    fields = []
     for number, name in enumerate(names):
-        parent = evidence.parents[number]
-        weight = int(evidence.weights[number, level[number]])
-        repeated = 0
-        if parent >= 0:
-            repeated = int(min(evidence.repeats[number, level[number]], evidence.allowed[number, level[parent]]))
-        worth = weight + int(rare[number]) - repeated
-        total += worth
-        fields.append(
-            FieldEvidence(name, agreement(int(level[number])), worth / UNIT, int(rare[number]) / UNIT, repeated / UNIT)
-        )
-    return Waterfall(evidence.prior / UNIT, tuple(fields), total / UNIT, probability_of(total))
+        added = int(rare[number]) if against == STRANGERS else 0
+        worth = int(evidence.weights[against, number, level[number]]) + added
+        fields.append(FieldEvidence(name, agreement(int(level[number])), worth / UNIT, added / UNIT))
+    total = int(sums[against])
+    told = "strangers" if against == STRANGERS else "relatives"
+    return Waterfall(int(evidence.priors[against]) / UNIT, tuple(fields), total / UNIT, probability_of(total), told)
 
 
 def agreement(level: int) -> str:

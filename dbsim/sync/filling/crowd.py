@@ -99,7 +99,7 @@ class Crowd:
             for batches, signatures in zip(read, signed, strict=True):
                 rehearsal = Rehearsal.of(signer, zip(batches, signatures, strict=True))
                 upto = batches[-1].keys[-1]
-                filled += filling.write(partial(filling.step, signer=rehearsal, upto=upto))
+                filled += filling.pace.write(filling.write, partial(filling.step, signer=rehearsal, upto=upto))
                 self.shown(filled)
                 self.meanwhile()
         return filled
@@ -111,7 +111,7 @@ class Crowd:
         last = self.filling.read(lambda c: last_stored(c, tables))
         while True:
             start = [] if last is None else [after(columns, last)]
-            found = self.filling.read(lambda c: list(self.filling.next_rows(c, start)))  # noqa: B023
+            found = self.filling.read(lambda c: list(self.filling.next_rows(c, start, self.filling.pace.size)))  # noqa: B023
             if not found:
                 return
             yield found

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 from sqlalchemy import ColumnElement, Connection, FromClause, func, select, text
 from sqlalchemy.schema import DropTable
 
 from dbsim.context import Stage
+from dbsim.engines.pause import Pace
 from dbsim.engines.source_rows import source_rows, texts
 from dbsim.hashing.bloom import cardinality
 from dbsim.lifecycle.create import show
@@ -18,7 +19,7 @@ from dbsim.sync import models
 from dbsim.sync.filling.crowd import Crowd, processes
 from dbsim.sync.filling.parts import Parts
 from dbsim.sync.presign import Rehearsal
-from dbsim.sync.refresh import last_stored, store
+from dbsim.sync.refresh import last_stored, quarantine_unreadable, store
 from dbsim.tables import catalogue
 from dbsim.tables.key_conditions import after, key_columns, up_to
 from dbsim.tables.source import Key, Texts
@@ -32,6 +33,11 @@ class Filling(Stage):
     meanwhile: Callable[[], object]  # after each transaction: keeps the generation that is searched in step
 
     workers: int | None = None  # processes; None: the machine's, if the table is large enough for that to pay
+    gentle: bool = False  # B-trees are there before the rows, so that no transaction is long
+    pace: Pace = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.pace = Pace(self.backend.fill_batch, self.backend.writers_wait)
 
     def run(self) -> int:
         """Rows in primary key order; the last row stored is the place to go on from, or that of each part."""
@@ -40,14 +46,21 @@ class Filling(Stage):
         stored, total = self._count(self.tables.signatures), self._count(self.tables.source)
         several = processes(self.context, self.workers, total - stored)
         shown = partial(self._show, stored, total)
+        if self.gentle:
+            self._build_indexes()
         filled = Crowd(self, several, shown, self.meanwhile).run() if several > 1 else 0
+        size = self.pace.size
         while step := self._batch():
             filled += step
             shown(filled)
             self.meanwhile()
-            if step < self.backend.fill_batch and not self.read(self._parts_left):
+            if step < size and not self.read(self._parts_left):
                 break  # what the application adds behind the last row is read at the end: it may add for ever
+            size = self.pace.size
         self._build_indexes()
+        unreadable = self.read(lambda c: self.backend.unreadable_keys(c, self.tables))
+        while not self.write(partial(self._open, unreadable=unreadable)):
+            self.meanwhile()
         return filled
 
     def _show(self, stored: int, total: int, filled: int) -> None:
@@ -63,24 +76,30 @@ class Filling(Stage):
         columns = key_columns(self.tables.source, self.tables)
         last = last_stored(connection, self.tables)
         conditions = [] if last is None else [after(columns, last)]
-        conditions += [] if upto is None else [up_to(columns, upto)]
-        return self._store(connection, signer, conditions)[0]
+        if upto is None:
+            return self._store(connection, signer, conditions)[0]
+        return self._store(connection, signer, [*conditions, up_to(columns, upto)], bounded=False)[0]
 
     def fill_part(self, connection: Connection, number: int, signer: Rehearsal) -> int:
         """The next rows of a part, whose row in the table of parts is locked; 0 when it has no more."""
         part = self.parts.take(connection, number)
         rest = part.rest(key_columns(self.tables.source, self.tables))
         stored, last = self._store(connection, signer, rest)
-        self.parts.reach(connection, part, last or part.reached, done=stored < self.backend.fill_batch)
+        self.parts.reach(connection, part, last or part.reached, done=stored < self.pace.size)
         return stored
 
     def _store(
-        self, connection: Connection, signer: Rehearsal, conditions: Sequence[ColumnElement[bool]]
+        self,
+        connection: Connection,
+        signer: Rehearsal,
+        conditions: Sequence[ColumnElement[bool]],
+        *,
+        bounded: bool = True,
     ) -> tuple[int, Key | None]:
         """(rows stored, the last of them)"""
         models.require(connection, self.tables, self.signer)
         done, last = 0, None
-        for batch in self.next_rows(connection, conditions):
+        for batch in self.next_rows(connection, conditions, self.pace.size if bounded else None):
             store(connection, self.backend, self.tables, batch, signer.sign(batch))
             done, last = done + len(batch), batch.keys[-1]
         return done, last
@@ -99,19 +118,21 @@ class Filling(Stage):
         rehearsal = Rehearsal(self.signer)
         if self.backend.writers_wait:
             rehearsal = self.read(self._rehearse)
-        return self.write(lambda c: self.step(c, rehearsal))
+        return self.pace.write(self.write, lambda c: self.step(c, rehearsal))
 
     def _rehearse(self, connection: Connection) -> Rehearsal:
         last = last_stored(connection, self.tables)
         start = [] if last is None else [after(key_columns(self.tables.source, self.tables), last)]
-        return Rehearsal(self.signer, self.next_rows(connection, start))
+        return Rehearsal(self.signer, self.next_rows(connection, start, self.pace.size))
 
-    def next_rows(self, connection: Connection, conditions: Sequence[ColumnElement[bool]]) -> Iterator[Texts]:
+    def next_rows(
+        self, connection: Connection, conditions: Sequence[ColumnElement[bool]], limit: int | None
+    ) -> Iterator[Texts]:
         columns = key_columns(self.tables.source, self.tables)
         # rows whose key is NULL, which SQLite allows, cannot be referred to
         there = [column.is_not(None) for column in columns]
         rows = source_rows(self.backend, self.tables).where(*there, *conditions).order_by(*columns)
-        return texts(connection, self.backend, self.tables, rows.limit(self.backend.fill_batch))
+        return texts(connection, self.backend, self.tables, rows.limit(limit))
 
     def unfinished(self, connection: Connection, *, lock: bool = False, share: bool = False) -> bool:
         """Neither finished by another worker nor given up by another change of options."""
@@ -122,13 +143,12 @@ class Filling(Stage):
         return record is not None and record.generation == self.tables.record.generation and not record.ready
 
     def _build_indexes(self) -> None:
-        """After the rows, which is faster than with each row; one a transaction, so that a kill loses only one."""
+        """As a rule after the rows: six times as fast as with each row; one a transaction, so a kill loses only one."""
         indexes = self.tables.indexes()
         for number in range(len(indexes)):
             self.progress("building indexes", number, len(indexes))
+            self.pace.leave_room()
             self.write(partial(self.build_index, number=number))
-            self.meanwhile()
-        while not self.write(self._open):
             self.meanwhile()
         self.progress("building indexes", len(indexes), len(indexes))
 
@@ -136,19 +156,20 @@ class Filling(Stage):
         if self.unfinished(connection, lock=True, share=share):
             connection.execute(self.tables.indexes()[number])
 
-    def _open(self, connection: Connection) -> bool:
+    def _open(self, connection: Connection, unreadable: Sequence[str]) -> bool:
         """Read what was added behind the last row in the meantime; unless that was much, the generation is ready.
 
         Both under one lock: workers leave rows behind the last one to the filling, until they see that it is ready.
         """
         if not self.unfinished(connection, lock=True):
             return True
-        if self.step(connection, Rehearsal(self.signer)) >= self.backend.fill_batch or self._parts_left(connection):
+        if self.step(connection, Rehearsal(self.signer)) >= self.pace.size or self._parts_left(connection):
             return False
-        for size in {field.bits for field in self.tables.record.options.fields}:
+        for size in {one.bits for one in self.tables.record.options.fields}:
             _add_cardinalities(connection, size)
         if self.parts_exist(connection):
             connection.execute(DropTable(self.parts.table))
+        quarantine_unreadable(connection, self.tables, unreadable)
         self.backend.finish_filling(connection, self.tables)
         catalogue.set_ready(connection, self.tables.record)
         if self.tables.record.searched and self.signer.family.learns:  # the views show what was learned

@@ -18,6 +18,7 @@ from dbsim.text.normalise import normalise
 GIVEN, SURNAME = "given name", "surname"
 MOST_FIELDS = 12
 LONG = 80  # characters of a usual value: longer ones are prose
+DIFFERENT = {GIVEN: 3, "date": 5, "name": 6}  # one typing error in a given name leaves 0.4 or more, in a date 0.6
 PRESENT = 0.02  # of all rows, to be worth a field
 
 _WORDS = {
@@ -71,6 +72,25 @@ def crossed(guesses: Sequence[Guess]) -> tuple[int, int] | None:
     """Numbers of given name and surname among the fields."""
     roles = [guess.role for guess in guesses if guess.kind]
     return (roles.index(GIVEN), roles.index(SURNAME)) if {GIVEN, SURNAME} <= set(roles) else None
+
+
+def own(guesses: Sequence[Guess]) -> dict[int, int]:
+    """Fields in which persons of a household differ, each with the tenths of likeness below which values do.
+
+    Given name and dates; a name that is whole instead of the given name, in which relatives share the surname.
+    """
+    used = [one for one in guesses if one.kind]
+    kinds = [(one.kind or "").split("@")[0] for one in used]
+    given = {number: DIFFERENT[GIVEN] for number, one in enumerate(used) if one.role == GIVEN}
+    whole = {n: DIFFERENT["name"] for n, one in enumerate(used) if kinds[n] == "name" and one.role != SURNAME}
+    dates = {number: DIFFERENT["date"] for number, kind in enumerate(kinds) if kind == "date"}
+    return dict(sorted(((given or whole) | dates).items()))
+
+
+def echoes(guesses: Sequence[Guess]) -> list[int]:
+    """Fields that are made of the names."""
+    used = [one for one in guesses if one.kind]
+    return [number for number, one in enumerate(used) if (one.kind or "").split("@")[0] == "email"]
 
 
 def _guess(name: str, values: Sequence[str]) -> Guess:

@@ -27,7 +27,7 @@ UNSUPPORTED = ("0A000", "XX000")  # feature not supported, and what Citus says o
 
 
 class PostgreSQLNodes(Backend):
-    """See `Nodes` for what each step means."""
+    """See `Nodes` and `Places` for what each step means."""
 
     def is_distributed(self, connection: Connection, source: Source, *, required: bool = False) -> bool:
         if not installed(connection):
@@ -54,6 +54,13 @@ class PostgreSQLNodes(Backend):
     def spread(self, name: str, like: str | None = None) -> list[str]:
         names = {"table": literal(quote(name)), "like": "NULL" if like is None else literal(like)}
         return [SEQUENTIAL, f"DO {dollar_quoted(filled(sql('postgresql', 'citus/spread'), names))}"]
+
+    def tablespaces(self, connection: Connection) -> list[str]:
+        return list(ask(connection, "SELECT spcname FROM pg_tablespace WHERE spcname <> 'pg_global'").scalars())
+
+    def into_tablespace(self, name: str, tablespace: str) -> list[str]:
+        names = {"table": literal(quote(name)), "tablespace": literal(tablespace)}
+        return [f"DO {dollar_quoted(filled(sql('postgresql', 'tablespace'), names))}"]
 
     def spread_catalogue(self, connection: Connection, names: Sequence[str]) -> list[str]:
         if not installed(connection):

@@ -1,0 +1,87 @@
+"""Persons of one household, who share surname, address and telephone: levels of candidates → how they agree (h).
+
+They are learned from candidates that differ in everything that is a person's own (given name, day of birth), which are
+no matches whatever else agrees; as a mixture of a few kinds, because couples, parents and neighbours share different
+things together. What is a person's own they share as rarely as strangers, but for twins and namesakes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dbsim.hashing.records.levels import COUNT, EQUAL, Levels
+
+KINDS = 3  # with the strangers four sums, which SQL adds up in one 64-bit number
+STEPS = 30
+TWINS = 0.03  # of the relatives have one day of birth, and so many one given name
+LEAST = 0.002  # pairs of relatives a row are thought to be there, also where keys find none of them
+NEVER = 1e-30
+KEPT = 0.05  # of the relatives, when matches that differ in everything of their own are taken out
+
+Numbers = NDArray[np.float64]
+
+
+def relatives(
+    candidates: Levels, chance: Numbers, usual: Numbers, own: Mapping[int, int], rows: int
+) -> tuple[list[Numbers], list[float]]:
+    """KINDS times fields × levels, and which share of all pairs is of the kind; `own`: highest level that is different.
+
+    `usual` is how much fields agree that are shared. Without a field that is a person's own nobody is a relative.
+    """
+    pairs = rows * (rows - 1) / 2
+    kinds = [(1 - share) * chance + share * usual for share in np.linspace(0.9, 0.5, KINDS)]
+    if not own:
+        return kinds, [NEVER] * KINDS
+    there = np.logical_and.reduce([candidates[:, field] > 0 for field in own])
+    apart = candidates[np.logical_and.reduce([there, *(candidates[:, field] <= cut for field, cut in own.items())])]
+    rest = [field for field in range(len(chance)) if field not in own]
+    shares = [0.5 * max(len(apart), 1) / KINDS / pairs] * KINDS
+    for _ in range(STEPS if len(apart) else 0):
+        parts = _likelihoods(apart, [chance, *kinds], [1.0, *shares], rest)[:, 1:]
+        shares = [max(float(part.sum()) / pairs, NEVER) for part in parts.T]
+        kinds = [_counted(apart, part, kind) for part, kind in zip(parts.T, kinds, strict=True)]
+    for kind in kinds:
+        for field in own:
+            kind[field] = (1 - TWINS) * chance[field]
+            kind[field, EQUAL] += TWINS
+    return kinds, _enough(shares, len(candidates) / max(int(there.sum()), 1), LEAST * rows / pairs)
+
+
+def _likelihoods(levels: Levels, kinds: list[Numbers], shares: list[float], fields: list[int]) -> Numbers:
+    """pairs × kinds: the probability that a pair is of the kind."""
+    found = np.tile(np.log2(shares), (len(levels), 1))
+    for number, kind in enumerate(kinds):
+        bits = np.log2(np.maximum(kind, 1e-9))
+        bits[:, 0] = 0.0
+        for field in fields:
+            found[:, number] += bits[field][levels[:, field]]
+    found = np.exp2(found - found.max(axis=1, keepdims=True))
+    likely: Numbers = found / found.sum(axis=1, keepdims=True)
+    return likely
+
+
+def _counted(levels: Levels, weights: Numbers, before: Numbers) -> Numbers:
+    """Of each level among the pairs that have the field, with one pair as before."""
+    found = before.copy()
+    for field, column in enumerate(levels.T):
+        counts: Numbers = np.bincount(column, weights=weights, minlength=COUNT).astype(np.float64)
+        counts[0] = 0.0
+        counts[1:] += before[field, 1:]
+        found[field] = counts / counts.sum()
+    return found
+
+
+def _enough(shares: list[float], scale: float, least: float) -> list[float]:
+    """Of all pairs, not only those that have every own field; and at least so many."""
+    scale = max(scale, least / sum(shares))
+    return [share * scale for share in shares]
+
+
+def without_matches(shares: list[float], matches: float, m: Numbers, own: Mapping[int, int]) -> list[float]:
+    """Shares of the kinds without the matches that were counted because they too differ in all that is their own."""
+    among = matches * float(np.prod([max(m[field, 1 : cut + 1].sum(), 0.02) for field, cut in own.items()]))
+    total = sum(shares)
+    return [share * max((total - among) / total, KEPT) for share in shares]
