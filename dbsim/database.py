@@ -11,6 +11,7 @@ from typing import Any, Self
 from sqlalchemy import Connection, Engine
 
 from dbsim.context import DatabaseContext
+from dbsim.engines.callers import require_plain_names
 from dbsim.engines.execute import TableHook
 from dbsim.engines.registry import backend_of, register
 from dbsim.engines.urls import engine_for, shown
@@ -34,6 +35,7 @@ FIRST_CONTACT = 2.0  # seconds of retries before a server that cannot be reached
 def open(target: str | Path | Engine, *, create: bool = False, after_create_table: TableHook | None = None) -> Database:
     """A database by URL, by SQLite path or by Engine; a missing SQLite file is only made with `create`."""
     if isinstance(target, Engine):
+        require_plain_names(target)
         return Database(target, after_create_table)
     if not isinstance(target, str | Path):
         hint = ": an AsyncEngine is for dbsim.aio.open" if type(target).__name__ == "AsyncEngine" else ""

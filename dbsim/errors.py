@@ -75,6 +75,10 @@ class NotInPlace(DbsimError):
     """Something an index needs in the database was removed or changed."""
 
 
+class NothingReadable(DbsimError):
+    """No row of the indexed table can be read as text."""
+
+
 class IndexChanged(DbsimError):
     """Somebody else changed the options of an index, or made it anew, in the middle of some work on it."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
@@ -21,8 +21,13 @@ from dbsim.database import open as open_database
 from dbsim.engines.execute import TableHook
 from dbsim.engines.urls import asynchronous_url, in_memory, synchronous_url
 from dbsim.errors import DbsimError
+from dbsim.evaluate.sampling.graph import WalkSample
+from dbsim.evaluate.sampling.overlap import Overlap
 from dbsim.index import Index
+from dbsim.options import IndexOptions
 from dbsim.progress import Progress, quiet
+from dbsim.tables.source import Key
+from dbsim.text.kinds.guess import Guess
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -101,6 +106,18 @@ class AsyncIndex:
     texts = _here(Index.texts)
     refresh = _here(Index.refresh)
     status = _here(Index.status)
+    rows = _here(Index.rows)
+    values = _here(Index.values)
+    units = _here(Index.units)
+    grant = _here(Index.grant)
+    check_row = _here(Index.check_row)
+    blocked = _here(Index.blocked)
+    add_unless_duplicate = _here(Index.add_unless_duplicate)
+    decide = _here(Index.decide)
+    undecide = _here(Index.undecide)
+    decisions_among = _here(Index.decisions_among)
+    kept = _here(Index.kept)
+    cluster_of = _here(Index.cluster_of)
 
     sync = _apart(Index.sync)
     refit = _apart(Index.refit)
@@ -113,8 +130,52 @@ class AsyncIndex:
     tune = _apart(Index.tune)
     evaluate = _apart(Index.evaluate)
     sample = _apart(Index.sample)
+    sample_by_words = _apart(Index.sample_by_words)
+    walk = _apart(Index.walk)
+    clusters = _apart(Index.clusters)
     pairs = _listed(Index.pairs)
     duplicates = _listed(Index.duplicates)
+    decisions = _listed(Index.decisions)
+    labelled_pairs = _listed(Index.labelled_pairs)
+
+    @property
+    def options(self) -> IndexOptions:
+        """What the index was made with."""
+        return self.index.options
+
+    @property
+    def secret(self) -> bytes:
+        """As `Index.secret`."""
+        return self.index.secret
+
+    @property
+    def key_names(self) -> list[str]:
+        """The primary key's columns."""
+        return self.index.key_names
+
+    def key(self, value: Any) -> Key:
+        """A primary key in any of the accepted forms, as a tuple."""
+        return self.index.key(value)
+
+    @wraps(Index.alter)
+    async def alter(self, **options: Any) -> AsyncIndex:
+        await greenlet_spawn(lambda: self.index.alter(**options))
+        return self
+
+    @wraps(Index.cancel_change)
+    async def cancel_change(self) -> AsyncIndex:
+        await greenlet_spawn(self.index.cancel_change)
+        return self
+
+    @wraps(Index.overlap)
+    async def overlap(self, other: AsyncIndex | Index, **options: Any) -> Overlap:
+        """Of two indexes of this database."""
+        name = other.name
+
+        def work(database: Database) -> Overlap:
+            return database.index(self.name).overlap(database.index(name), **options)
+
+        return await self.database.apart(work)
 
     async def follow(
         self, *, stop: Callable[[], bool] = lambda: False, poll: float = 5.0, progress: Progress = quiet
@@ -148,9 +209,14 @@ class AsyncDatabase:
         """Create dbsim's own tables or bring them up to this version; safe to repeat. Returns the version."""
         return await greenlet_spawn(self._database.upgrade, to)
 
-    async def downgrade(self, to: str = "base") -> None:
+    async def downgrade(self, to: str = "base", *, documents: bool | None = None) -> None:
         """Remove dbsim's own tables, or lower their version; the indexes must be dropped before."""
-        await greenlet_spawn(self._database.downgrade, to)
+        await greenlet_spawn(lambda: self._database.downgrade(to, documents=documents))
+
+    @property
+    def url(self) -> str:
+        """As a user would write it, without the password."""
+        return self._database.url
 
     async def index(self, name: str) -> AsyncIndex:
         """An existing index."""
@@ -164,6 +230,23 @@ class AsyncDatabase:
     async def create_index(self, name: str, **options: Any) -> AsyncIndex:
         await greenlet_spawn(lambda: self._database.create_index(name, **options))
         return await self.index(name)
+
+    @wraps(Database.create_records)
+    async def create_records(self, name: str, **options: Any) -> AsyncIndex:
+        await greenlet_spawn(lambda: self._database.create_records(name, **options))
+        return await self.index(name)
+
+    @wraps(Database.guess_records)
+    async def guess_records(self, table: str, **options: Any) -> list[Guess]:
+        return await greenlet_spawn(lambda: self._database.guess_records(table, **options))
+
+    async def rename(self, name: str, renames: Mapping[str, str]) -> bool:
+        """Tell an index what its table or columns are called now."""
+        return await greenlet_spawn(self._database.rename, name, renames)
+
+    @wraps(Database.walk)
+    async def walk(self, table: str, ends: tuple[str, str], size: int, **options: Any) -> WalkSample:
+        return await self.apart(lambda database: database.walk(table, ends, size, **options))
 
     @wraps(Database.alter_index)
     async def alter_index(self, name: str, **options: Any) -> AsyncIndex:

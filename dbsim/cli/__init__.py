@@ -8,7 +8,9 @@ from typing import Any
 
 import click
 
+from dbsim import __version__
 from dbsim.cli.ending import exit_code, replace_unwritable, unread
+from dbsim.errors import suggest
 
 # each command's module, loaded when the command is asked for: `dbsim --version` need not load a database driver
 COMMANDS = {
@@ -42,6 +44,13 @@ class Commands(click.Group):
                 return next(command for command in found if command.name == cmd_name)
         return None
 
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            meant = suggest(args[0], self.list_commands(ctx))
+            raise click.UsageError(error.message.rstrip(".") + meant, ctx) from None
+
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
@@ -52,7 +61,7 @@ class Commands(click.Group):
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.version_option(package_name="dbsim")
+@click.version_option(__version__, prog_name="dbsim")  # importlib.metadata takes half as long as all the rest
 def cli() -> None:
     """Near-duplicate search inside the SQLite or PostgreSQL database you already have.
 

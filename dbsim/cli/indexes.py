@@ -24,10 +24,10 @@ from dbsim.cli.common import (
 from dbsim.cli.ending import logged, until_signalled
 from dbsim.cli.index_options import index_options, take_fields
 from dbsim.cli.persons import create_records
-from dbsim.errors import InvalidOption
+from dbsim.errors import InvalidOption, NothingReadable
 from dbsim.hashing.families.registry import family_of
 from dbsim.index import Index
-from dbsim.lifecycle.status import Status
+from dbsim.lifecycle.status import Status, unreadable
 from dbsim.options import describe_columns
 from dbsim.sync.worklog import EVERY
 from dbsim.tables.source import public_key
@@ -164,7 +164,11 @@ def sync(
     """
     asked = {"reconcile": reconcile, "workers": workers, "gentle": gentle}
     if not follow:
-        _sync(opened(db).index(name), refit, LOG_SECONDS, asked)
+        index = opened(db).index(name)
+        _sync(index, refit, LOG_SECONDS, asked)
+        problem = index.context.read(lambda c: unreadable(c, index.context.tables))
+        if problem:
+            raise NothingReadable(problem)
         return
     with logged(verbose), until_signalled() as stopped:
         index = opened(db).index(name)

@@ -59,9 +59,54 @@ def downgrade(db: str, to: str, yes: bool, keep_documents: bool) -> None:
 @click.option("--dialect", type=click.Choice(list(BACKENDS)), required=True, help="For which database.")
 @click.option("--from", "since", metavar="VERSION", default="base", show_default=True, help="What is there already.")
 @click.option("--to", metavar="VERSION", help="What is wanted; a lower version removes.  [default: this dbsim's]")
-def sql(dialect: str, since: str, to: str | None) -> None:
-    """Print the statements of `dbsim upgrade` without connecting to a database."""
-    click.echo(dbsim.migrate.sql(dialect, since, to).rstrip())
+@click.option("--index", "name", help="Print all that an index of this name needs, too.")
+@click.option("--table", help="With --index: the table, or SCHEMA.TABLE.")
+@click.option(
+    "--key", "key_columns", multiple=True, metavar="COLUMN:TYPE", help="With --index: its primary key; repeat it."
+)
+@click.option("--schema", default="public", show_default=True, help="With --index: for dbsim's tables (PostgreSQL).")
+@click.option("--inline", is_flag=True, help="With --index: PostgreSQL signs rows in the transaction that writes them.")
+@index_options(required=True)
+def sql(
+    dialect: str,
+    since: str,
+    to: str | None,
+    name: str | None,
+    table: str | None,
+    key_columns: tuple[str, ...],
+    schema: str,
+    columns: tuple[str, ...],
+    inline: bool,
+    **options: Any,
+) -> None:
+    """Print the statements of `dbsim upgrade` without connecting to a database; with --index those of an index too.
+
+    On PostgreSQL psql alone can run them, fill the index (`SELECT dbsim_INDEX_fill(10000)`, until it returns 0), search
+    and group.
+    """
+    if name is None:
+        if table or key_columns or columns:
+            raise InvalidOption("name the index that --table, --key and --column are for: --index NAME")
+        click.echo(dbsim.migrate.sql(dialect, since, to).rstrip())
+        return
+    if not (table and key_columns and columns):
+        raise InvalidOption("an index needs --table TABLE, --column COLUMN and --key COLUMN:TYPE, e.g. --key id:bigint")
+    fields = tuple(take_fields(columns, options))
+    given = {option: value for option, value in options.items() if value is not None}
+    *before, plain = table.split(".", 1) if "." in table else [table]
+    asked = IndexOptions(
+        name=name, table=plain, schema=before[0] if before else None, fields=fields, inline=inline, **given
+    )
+    click.echo(
+        dbsim.migrate.index_sql(dialect, asked, tuple(map(_typed, key_columns)), home=schema, since=since).rstrip()
+    )
+
+
+def _typed(key: str) -> tuple[str, str]:
+    column, colon, type_ = key.rpartition(":")
+    if not (column and colon and type_):
+        raise InvalidOption(f"write --key COLUMN:TYPE, e.g. id:bigint, not {key!r}")
+    return column, type_
 
 
 @click.command("init-migration")

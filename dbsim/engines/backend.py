@@ -138,6 +138,18 @@ class Surface(ABC):
         """Views and functions of an index; idempotent."""
 
     @abstractmethod
+    def go_home(self, home: str) -> list[str]:
+        """What a script begins with, so that dbsim's tables are made in this schema."""
+
+    @abstractmethod
+    def surface_statements(self, tables: IndexTables, home: str) -> list[str]:
+        """The same as text, without a look at the database, whose schema for dbsim's tables is `home`."""
+
+    @abstractmethod
+    def written_triggers(self, tables: IndexTables, home: str) -> list[str]:
+        """`create_triggers` without a look at the database, for inline indexes too."""
+
+    @abstractmethod
     def drop_surface(self, name: str) -> list[str]:
         """Statements that remove them and dbsim_status, as far as they are there."""
 

@@ -21,6 +21,23 @@ Caller: TypeAlias = "Connection | Session | scoped_session[Any] | Asynchronous |
 
 def connection_of(caller: Caller) -> Connection | None:
     """The connection whose transaction is to be joined; a Session gives the one it works on."""
+    found = _connection_of(caller)
+    if found is not None:
+        require_plain_names(found)
+    return found
+
+
+def require_plain_names(database: Connection | Engine) -> None:
+    """Of tables: dbsim writes part of its statements as text, which SQLAlchemy does not translate."""
+    names = database.get_execution_options().get("schema_translate_map") or {}
+    if any(old != new for old, new in names.items()):
+        raise InvalidOption(
+            "schema_translate_map is set, which dbsim's statements do not follow: give a connection or an engine "
+            "without it, for each schema one whose search_path begins with that schema"
+        )
+
+
+def _connection_of(caller: Caller) -> Connection | None:
     if caller is None or isinstance(caller, Connection):
         return caller
     caller = _synchronous(caller)

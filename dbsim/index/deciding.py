@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sqlalchemy import Connection
-
 from dbsim.dedupe.decisions import Book, Decision
+from dbsim.engines.callers import Caller, connection_of
 from dbsim.index.searching import Searching
 
 
@@ -15,7 +14,7 @@ class Deciding(Searching):
     """Every method is one look into the book of decisions."""
 
     def decide(
-        self, a: Any, b: Any, verdict: str, *, who: str = "", note: str = "", connection: Connection | None = None
+        self, a: Any, b: Any, verdict: str, *, who: str = "", note: str = "", connection: Caller = None
     ) -> Decision:
         """Say of two rows that they are the "same", "different", or that you are "unsure"; kept in the database.
 
@@ -24,11 +23,11 @@ class Deciding(Searching):
         """
         one, two = self.key(a), self.key(b)
         score = self._current.ask(lambda search: search.explain(one, two)).exact
-        return self._book().decide(one, two, verdict, who, note, score, connection)
+        return self._book().decide(one, two, verdict, who, note, score, connection_of(connection))
 
-    def undecide(self, a: Any, b: Any, *, connection: Connection | None = None) -> bool:
+    def undecide(self, a: Any, b: Any, *, connection: Caller = None) -> bool:
         """Take the decision about two rows back; whether there was one."""
-        return self._book().undecide(self.key(a), self.key(b), connection)
+        return self._book().undecide(self.key(a), self.key(b), connection_of(connection))
 
     def decisions(self) -> Iterator[Decision]:
         """Everything that was decided, in key order, read a page at a time."""

@@ -79,8 +79,12 @@ def status(connection: Connection, backend: Backend, tables: IndexTables, descri
     problems = _problems(connection, backend, tables, saturated)
     if (grown := outgrown(options, rows)) is not None:
         problems.append(grown)
+    if (problem := unreadable(connection, tables)) is not None:
+        problems.append(problem)
     if (problem := source_problem(connection, backend, tables, source)) is not None:
         problems.append(problem)
+    elif source is not None and options.triggers and not problems:  # which explain it as well
+        problems += _past_the_triggers(connection, tables)
     return Status(
         index=record.name,
         table=options.table if options.schema is None else f"{options.schema}.{options.table}",
@@ -119,6 +123,41 @@ def _change(
         "rows": rows,
         "options": old.options.changes(new.options) or ["learned again"],
     }
+
+
+def unreadable(connection: Connection, tables: IndexTables) -> str | None:
+    """What to say of an index none of whose rows can be read as text; a look at the quarantine, unless there is one."""
+    held = catalogue.quarantine_table
+    mine = (held.c.index_name == tables.record.name, held.c.generation == tables.record.generation)
+    reason = connection.scalar(select(held.c.reason).where(*mine).limit(1))
+    if reason is None:
+        return None
+    quarantined = connection.scalar(select(func.count()).select_from(held).where(*mine)) or 0
+    if quarantined < (connection.scalar(select(func.count()).select_from(tables.signatures)) or 0):
+        return None
+    return (
+        f"all {quarantined} rows of {tables.record.options.table!r} are quarantined ({reason}), so that nothing can be "
+        f"found: name a column with text (`dbsim alter`), or correct the values and sync again"
+    )
+
+
+def _past_the_triggers(connection: Connection, tables: IndexTables) -> list[str]:
+    """Rows that came or went while nothing was queued; counted by one statement, so that all is of one moment."""
+    held = catalogue.quarantine_table
+    mine = (held.c.index_name == tables.record.name, held.c.generation == tables.record.generation)
+    counts = [
+        select(func.count()).select_from(table).scalar_subquery()
+        for table in (tables.source, tables.signatures, tables.queue)
+    ]
+    poison = select(func.count()).select_from(held).where(*mine).scalar_subquery()
+    counted: Any = connection.execute(select(*counts, poison)).one()
+    rows, indexed, queued, quarantined = counted
+    remedy = "past the triggers (switched off, or a partition dropped): run `dbsim sync --reconcile`"
+    if indexed > rows + queued:
+        return [f"at least {indexed - rows - queued} rows went from the table {remedy}"]
+    if rows > indexed + quarantined + queued:
+        return [f"at least {rows - indexed - quarantined - queued} rows came into the table {remedy}"]
+    return []
 
 
 def _count_rows(connection: Connection, tables: IndexTables) -> int:

@@ -11,6 +11,7 @@ from dbsim.migrate.operations import (
     rename_table,
     upgrade,
 )
+from dbsim.migrate.plain import index_sql
 from dbsim.migrate.script import init_migration, sql
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "exclusively",
     "include_name",
     "including",
+    "index_sql",
     "init_migration",
     "rename_column",
     "rename_table",

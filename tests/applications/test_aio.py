@@ -133,13 +133,39 @@ def test_engines_and_connections_of_the_other_kind_are_refused(tmp_path: Any) ->
     asynchronously(url, program)
 
 
+def public(one: type) -> set[str]:
+    return {name for name in dir(one) if not name.startswith("_")}
+
+
 def test_no_verb_is_forgotten() -> None:
-    """Every public verb of an index can be awaited, or is listed here with the reason."""
-    own = {name for name, _ in inspect.getmembers(dbsim.Index, inspect.isfunction) if not name.startswith("_")}
-    not_verbs = {
-        "key",  # pure
-        "kept",  # of `resolve`, for reports
-        "overlap",  # of two databases
-        "walk",  # a loop of questions for research
-    }
-    assert own - not_verbs <= {name for name in dir(aio.AsyncIndex) if not name.startswith("_")}
+    """Every public name of an index and of a database has its twin; what asks the database is awaited."""
+    for own, twin in ((dbsim.Index, aio.AsyncIndex), (dbsim.Database, aio.AsyncDatabase)):
+        assert public(own) - public(twin) <= {"context"}  # for dbsim's own stages
+        for name in public(own) & public(twin):
+            if name != "key" and inspect.isfunction(inspect.getattr_static(own, name)):
+                assert inspect.iscoroutinefunction(getattr(twin, name)), name
+
+
+def test_decisions_persons_and_clusters(async_url: str) -> None:
+    async def program(engine: AsyncEngine) -> None:
+        index = await indexed(engine)
+        decided = await index.decide(1, 2, "same", who="me")
+        assert (decided.a, decided.b) == (1, 2)
+        async with AsyncSession(engine) as session:
+            await index.decide(1, 5, "different", connection=session)
+            await session.rollback()
+        assert [(one.a, one.b, one.verdict) for one in await index.decisions()] == [(1, 2, "same")]
+        assert len(await index.decisions_among([1, 2, 3])) == len(await index.labelled_pairs()) == 1
+        assert await index.undecide(1, 2)
+        assert (await index.rows([1]))[0] == {"body": TEXTS[1]}
+        assert "words" in (await index.units())[0]
+        assert (await (await index.alter(threshold=0.6)).cancel_change()).options.threshold != 0.6
+        assert len(await index.clusters(count=2)) == 2
+        assert (await index.overlap(index, sample=10)).sampled_a == 10
+        database = index.database
+        assert database.url
+        guessed = await database.guess_records("articles", kinds={"body": "text"})
+        assert "body" in {one.column for one in guessed}
+        await database.close()
+
+    asynchronously(async_url, program)

@@ -92,3 +92,23 @@ def test_only_files_that_may_be_meant_are_suggested(tmp_path: Path, database: db
     with pytest.raises(UnknownFile) as raised:
         dbsim.open(str(tmp_path / "server.db"))
     assert "did you mean" not in str(raised.value)
+
+
+def test_a_table_that_cannot_be_read_is_an_error(tmp_path: Path, shell: Command) -> None:
+    """BLOBs in a TEXT column of SQLite: every row is quarantined; one readable row is enough to go on."""
+    path = str(tmp_path / "shop.db")
+    with dbsim.open(path, create=True) as database:
+        database.upgrade()
+        execute(database.engine, "CREATE TABLE files (id INTEGER PRIMARY KEY, body TEXT)")
+        execute(database.engine, "INSERT INTO files VALUES (1, x'fffe'), (2, x'fffd')")
+        database.create_index("files", table="files", columns="body", **QUICK)
+        for _ in range(2):
+            code, _, err = shell("sync", path, "files")
+            assert code == 2
+            assert err.startswith("dbsim: all 2 rows of 'files' are quarantined (")
+        assert [problem.split(" (")[0] for problem in database.index("files").status().problems] == [
+            "all 2 rows of 'files' are quarantined"
+        ]
+        execute(database.engine, f"INSERT INTO files VALUES (3, '{sentence(1)}')")
+        assert shell("sync", path, "files")[0] == 0
+        assert database.index("files").status().problems == ()

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import zlib
+
 from sqlalchemy import Connection
 
 from dbsim.engines.backend import RAW
+
+STRIPES = 64  # locks per index: documents share them, so that a batch never fills the server's lock table
 
 
 def send(connection: Connection, statement: str) -> None:
@@ -19,3 +23,8 @@ def home(connection: Connection) -> str:
             "WHERE c.oid = to_regclass('dbsim_index')"
         ).scalar_one()
     )
+
+
+def space(schema: str, name: str) -> int:
+    """Of the advisory locks of an index, by the schema of dbsim's own tables."""
+    return zlib.crc32(f"dbsim {schema} {name}".encode()) - 2**31

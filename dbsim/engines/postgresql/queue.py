@@ -17,6 +17,7 @@ from dbsim.engines.pause import pause
 from dbsim.engines.postgresql import drivers
 from dbsim.engines.postgresql.plain import home, send
 from dbsim.engines.postgresql.surface import install
+from dbsim.engines.postgresql.surface.signing import inline_function
 from dbsim.engines.postgresql.triggers import (
     channel,
     create_triggers,
@@ -55,7 +56,7 @@ class PostgreSQLQueue(Backend):
         if not tables.record.options.inline:
             return create_triggers(tables, patient=patient)
         assert connection is not None
-        function = install.inline_function(install.surface_of(self, connection, tables), parts(tables))
+        function = inline_function(install.surface_of(self, connection, tables), parts(tables))
         return create_triggers(tables, function, patient=patient)
 
     def require_key(self, tables: IndexTables) -> list[str]:

@@ -17,7 +17,7 @@ from sqlalchemy import (
 from dbsim.engines.backend import GONE, Backend
 from dbsim.engines.execute import ask
 from dbsim.engines.postgresql import drivers
-from dbsim.engines.postgresql.plain import home, send
+from dbsim.engines.postgresql.plain import STRIPES, home, send, space
 from dbsim.engines.postgresql.surface import install
 from dbsim.engines.postgresql.surface.citus import explain_unsupported
 from dbsim.engines.postgresql.surface.roles import explain_denied
@@ -26,7 +26,6 @@ from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.names import literal
 from dbsim.tables.source import Key
 
-STRIPES = 64  # locks per index: documents share them, so that a batch never fills the server's lock table
 READ_ONLY = (
     "the database is read-only (a replica, or default_transaction_read_only is on): connect to the primary, "
     "or with a role that may write"
@@ -141,7 +140,7 @@ class PostgreSQLTransactions(Backend):
 
     def _space(self, connection: Connection, name: str) -> int:
         """Of the advisory locks of an index."""
-        return zlib.crc32(f"dbsim {home(connection)} {name}".encode()) - 2**31
+        return space(home(connection), name)
 
     def transient(self, error: BaseException) -> bool:
         state = drivers.state(error)
@@ -154,7 +153,7 @@ class PostgreSQLTransactions(Backend):
         state, detail = drivers.state(error) or "", drivers.detail(error)
         if state == "55P03":
             return DatabaseUnavailable("a table is locked by long transactions: try again when they have finished")
-        if state == "25006":
+        if state == "25006" or (state in ("0A000", "55000") and "recovery" in detail):  # locks, LISTEN and others there
             return DatabaseUnavailable(READ_ONLY)
         if state == "42501":
             return explain_denied(detail)

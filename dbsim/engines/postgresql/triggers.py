@@ -108,6 +108,7 @@ def create_triggers(tables: IndexTables, function: str | None = None, *, patient
         _virtual(options.columns),
         _execute(function or filled(sql("postgresql", "queue_function"), parts(tables))),
         _execute(f"REVOKE ALL ON FUNCTION {_function(name)}() FROM PUBLIC"),
+        _execute(f"COMMENT ON FUNCTION {_function(name)}() IS 'dbsim: the trigger that notes or signs changed rows'"),
     ]
     tree = "SELECT source UNION SELECT t.relid FROM pg_partition_tree(source) t"
     pieces = {

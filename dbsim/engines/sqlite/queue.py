@@ -27,6 +27,9 @@ POLL_SECONDS = 0.2
 class SQLiteQueue(Backend):
     """See `Queue` for what each step means."""
 
+    def written_triggers(self, tables: IndexTables, home: str) -> list[str]:
+        return self.create_triggers(tables, None)
+
     def create_triggers(
         self, tables: IndexTables, connection: Connection | None, *, patient: bool = False
     ) -> list[str]:

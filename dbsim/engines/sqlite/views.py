@@ -79,6 +79,12 @@ class SQLiteSurfaces(Backend):
         for statement in view_statements(tables):
             connection.exec_driver_sql(statement)
 
+    def go_home(self, home: str) -> list[str]:
+        return []
+
+    def surface_statements(self, tables: IndexTables, home: str) -> list[str]:
+        return [*view_statements(tables), *status_statements([tables])]
+
     def drop_surface(self, name: str) -> list[str]:
         return [*drop_statements(name), *self.drop_shared()]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import Any
 
 from sqlalchemy import Connection, Engine
 
@@ -14,6 +13,9 @@ from dbsim.engines.execute import ask, run
 from dbsim.engines.pause import pause
 from dbsim.engines.postgresql.plain import home as home_of
 from dbsim.engines.postgresql.surface import signing_data as constants
+from dbsim.engines.postgresql.surface.comments import OWN as COMMENTED
+from dbsim.engines.postgresql.surface.comments import comment_statement
+from dbsim.engines.postgresql.surface.signing import fill_statement, gate, inline_function
 from dbsim.engines.postgresql.surface.views import (
     FORMER,
     FUNCTIONS,
@@ -28,11 +30,10 @@ from dbsim.engines.postgresql.surface.views import (
     revoke_owned,
     shared_functions,
     shared_statements,
-    source_text,
     why_not_in_sql,
 )
 from dbsim.engines.postgresql.surface.words import why_no_words_in_sql, word_statements
-from dbsim.engines.postgresql.triggers import events
+from dbsim.engines.postgresql.triggers import create_triggers, events, parts
 from dbsim.engines.views import BUCKETS, PAIRS, STATUS, Surface, outdated, union
 from dbsim.errors import DatabaseUnavailable, InvalidOption, StatementRejected
 from dbsim.resources import filled, sql
@@ -41,14 +42,9 @@ from dbsim.tables.group_tables import GroupTables
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.names import dollar_quoted, identifier, literal, quote
 from dbsim.tables.source import Source
-from dbsim.tables.word_columns import word_columns
 
 # CREATE OR REPLACE of the same function or view in two transactions fails in one of them
 ONE_AT_A_TIME = "SELECT pg_advisory_xact_lock(hashtext('dbsim surface'))"
-ROW_LIMIT = 10_000  # rows of one statement that are signed inline
-TEXT_LIMIT = 1_000_000  # bytes of a row's text that is signed inline: about a second
-TIME_LIMIT = "10s"  # of a statement without statement_timeout; otherwise half of that
-BYTE_TIME = "3 microseconds"  # to sign a byte of text, on a slow day
 PATIENCE = 60.0  # seconds to wait for transactions that are writing
 POLL = 0.01
 
@@ -57,7 +53,7 @@ class PostgreSQLSurfaces(Backend):
     """See `Surface` in dbsim.engines.backend for what each step means."""
 
     def table_settings(self, names: Sequence[str]) -> list[str]:
-        return [settings_statement(names)]
+        return [settings_statement(names), comment_statement([quote(name) for name in names])]
 
     def readers_of_secrets(self, connection: Connection) -> list[str]:
         return list(ask(connection, sql("postgresql", "readers_of_secrets")).scalars())
@@ -72,6 +68,24 @@ class PostgreSQLSurfaces(Backend):
 
     def create_surface(self, connection: Connection, tables: IndexTables) -> None:
         create_objects(connection, surface_of(self, connection, tables))
+
+    def go_home(self, home: str) -> list[str]:
+        return [f"SET LOCAL search_path = {quote(home)}"]
+
+    def surface_statements(self, tables: IndexTables, home: str) -> list[str]:
+        if reason := why_not_in_sql(tables, "UTF8"):
+            raise InvalidOption(f"without a connection nothing but SQL can sign, but {reason}: use `dbsim create`")
+        return written_objects(self._written(tables, home), list(events(tables.record.name)))
+
+    def written_triggers(self, tables: IndexTables, home: str) -> list[str]:
+        if not tables.record.options.inline:
+            return create_triggers(tables)
+        return create_triggers(tables, inline_function(self._written(tables, home), parts(tables)))
+
+    def _written(self, tables: IndexTables, home: str) -> PostgreSQLSurface:
+        """With the key's types as they were given."""
+        types = tuple(type_.split(" COLLATE ")[0] for _, type_ in tables.record.primary_key)
+        return PostgreSQLSurface(tables, quote(home), self, types)
 
     def drop_surface(self, name: str) -> list[str]:
         return [ONE_AT_A_TIME, *drop_statements(name)]
@@ -123,7 +137,8 @@ class PostgreSQLSurfaces(Backend):
         surfaces = [surface_of(self, connection, tables) for tables in indexes]
         parts = [one.status_part(list(events(one.tables.record.name))) for one in surfaces]
         view = f"{surfaces[0].home}.{STATUS}"
-        return pinned([f"CREATE OR REPLACE VIEW {view} WITH (security_barrier) AS\n{union(parts)}"])
+        shown = f"CREATE OR REPLACE VIEW {view} WITH (security_barrier) AS\n{union(parts)}"
+        return pinned([shown, comment_statement([view], (), surfaces[0].home)])
 
     def settle(self, engine: Engine) -> None:
         wait_for_writers(engine)
@@ -157,16 +172,41 @@ def create_objects(connection: Connection, surface: PostgreSQLSurface) -> None:
         constants.fill(connection, surface.tables.record)
     statements = [*shared_statements(surface.home), *surface.view_statements()]
     statements += word_statements(surface) if finds_words(connection, surface.tables) else []
-    statements += surface.function_statements(signs)
+    statements += surface.function_statements(signs) + ([fill_statement(surface)] if signs else [])
     own = [*shared_functions(), *(surface.surface.name(name) for name in FUNCTIONS)]
     statements.append(revoke_owned(own, surface.home))
     statements += [_closed(view) for view in (*fresh, surface.names["signatures_view"])]
-    run(connection, pinned([*statements, surface.regrant_statement()]))
+    run(connection, pinned([*statements, surface.regrant_statement(), _comments(surface)]))
     _require_own(connection)
 
 
 def finds_words(connection: Connection, tables: IndexTables) -> bool:
     return why_no_words_in_sql(tables, encoding(connection)) is None
+
+
+def written_objects(surface: PostgreSQLSurface, triggers: Sequence[str]) -> list[str]:
+    """The same without a connection: also the data that signing reads; dbsim_status unless other indexes have one."""
+    own = [*shared_functions(), *(surface.surface.name(name) for name in FUNCTIONS)]
+    status = f"CREATE VIEW {surface.home}.{STATUS} WITH (security_barrier) AS\n{surface.status_part(triggers)}"
+    missing = f"IF to_regclass({literal(f'{surface.home}.{STATUS}')}) IS NULL THEN EXECUTE {literal(status)}; END IF;"
+    statements = [
+        *constants.statements(surface.tables.record, surface.home),
+        *shared_statements(surface.home),
+        *surface.view_statements(),
+        *surface.function_statements(True),
+        fill_statement(surface),
+        revoke_owned(own, surface.home),
+        *(_closed(f"{surface.home}.{quote(surface.surface.name(name))}") for name in VIEWS),
+        f"DO {dollar_quoted(f'BEGIN {missing} END')}",
+        _comments(surface),
+    ]
+    return [settings_statement(own_tables(surface.tables)), *pinned(statements)]
+
+
+def _comments(surface: PostgreSQLSurface) -> str:
+    own = [*own_tables(surface.tables), *(surface.surface.name(name) for name in VIEWS), *COMMENTED]
+    made = [*shared_functions(), *(surface.surface.name(name) for name in (*FUNCTIONS, "changed"))]
+    return comment_statement([f"{surface.home}.{quote(name)}" for name in own], made, surface.home)
 
 
 def _closed(view: str) -> str:
@@ -244,57 +284,6 @@ def missing_objects(connection: Connection, surface: PostgreSQLSurface) -> list[
     if signs and not gone and not constants.filled(connection, surface.tables.record.name):
         gone.append("dbsim_constant")
     return gone
-
-
-def inline_function(surface: PostgreSQLSurface, names: dict[str, Any]) -> str:
-    """The trigger function that signs; `names` are those of the queue's function, which it falls back to."""
-    tables = surface.tables
-    key = surface.surface.key
-    arrays = [f"dbsim_key_{number}" for number in range(1, len(key) + 1)]
-    derived = [quote(column.name) for column in (*list(tables.signatures.columns)[len(key) :], *word_columns(tables))]
-    texts = [source_text(field, "dbsim_source") for field in tables.record.options.fields]
-    groups = GroupTables(tables)
-    noted, pairings, results = (
-        f"{surface.home}.{quote(table.name)}" for table in (groups.changes, groups.state, groups.results)
-    )
-    fingerprint, *keys = (f"s.{quote(name)}" for name in (tables.names.fingerprint, *tables.names.keys))
-    own = {
-        "noted": noted,
-        "noted_literal": literal(results),  # made last
-        "pairings": pairings,
-        "noted_values": ", ".join([fingerprint, *keys]),
-        "has_features": f"{fingerprint} IS NOT NULL",
-        "home": surface.home,
-        "signatures": surface.names["home_signatures"],
-        "quarantine": f"{surface.home}.dbsim_quarantine",
-        "gate": gate(tables.record.name),
-        "source": surface.source,
-        "source_literal": literal(surface.source),
-        "signatures_view": surface.names["signatures_view"],
-        "sign": surface.function("sign"),
-        "source_texts": ", ".join(texts),
-        "text_length": " + ".join(f"octet_length({text})" for text in texts),
-        "text_limit": TEXT_LIMIT,
-        "row_limit": ROW_LIMIT,
-        "time_limit": TIME_LIMIT,
-        "byte_time": BYTE_TIME,
-        "row_key": surface.surface.key_of("dbsim_row"),
-        "row_texts": ", ".join(f"dbsim_row.dbsim_texts[{number}]" for number in range(1, len(texts) + 1)),
-        "k_key": surface.surface.key_of("k"),
-        "changed_arrays": " ".join(f"{a} {type_}[];" for a, type_ in zip(arrays, surface.key_types, strict=True)),
-        "collected": ", ".join(f"array_agg(k.{name})" for name in key) + f" INTO {', '.join(arrays)}",
-        "changed": f"unnest({', '.join(arrays)}) AS k ({', '.join(key)})",
-        "s_is_k": " AND ".join(f"s.{name} = k.{name}" for name in key),
-        "source_is_k": " AND ".join(f"dbsim_source.{name} = k.{name}" for name in key),
-        "derived": ", ".join(derived),
-        "own_derived": ", ".join(f"dbsim_own.{name}" for name in derived),
-    }
-    return filled(sql("postgresql", "inline_function"), {**names, **own})
-
-
-def gate(index: str) -> str:
-    """The lock that inline triggers share, and that a worker holds alone."""
-    return f"hashtextextended({literal(f'dbsim inline {index}')}, 0)"
 
 
 def close_gate(connection: Connection, index: str) -> None:

@@ -14,7 +14,10 @@ from dbsim.hashing.families.minhash import donor_order, field_order
 from dbsim.hashing.families.rabin_minhash import RabinMinHash, primes
 from dbsim.hashing.fingerprint import random_primes
 from dbsim.options import IndexOptions
+from dbsim.resources import filled as filled_in
+from dbsim.resources import sql
 from dbsim.tables.catalogue import IndexRecord
+from dbsim.tables.names import dollar_quoted, literal
 from dbsim.text.normalisers.unicode_table import FILES, UNICODE_VERSION, Replaced, replaced_ranges
 
 Constant = tuple[list[int], list[float]]
@@ -23,16 +26,57 @@ UNICODE_MARK = f"unicode {UNICODE_VERSION} {' '.join(FILES)}"
 
 def fill(connection: Connection, record: IndexRecord) -> None:
     """What this index needs and is not there yet (PostgreSQL)."""
-    options = record.options
     _fill_unicode(connection)
     _set(connection, record.name, "primes", list(random_primes(record.secret)))
-    for name, (numbers, reals) in _of_family(options).items():
+    for name, (numbers, reals) in _of_options(record.options).items():
         _set(connection, record.name, name, numbers, reals)
-    if options.family == "minhash@1":
-        _fill_donors(connection, options.plan.positions)
+    if record.options.family == "minhash@1":
+        _fill_donors(connection, record.options.plan.positions)
+
+
+def statements(record: IndexRecord, home: str) -> list[str]:
+    """The same without a connection, for a database in UTF-8; the primes come from the secret that it has drawn."""
+    name, positions = literal(record.name), record.options.plan.positions
+    found = [f"DO {dollar_quoted(filled_in(sql('postgresql', 'primes'), {'home': home, 'name': name}))}"]
+    for constant, (numbers, reals) in _of_options(record.options).items():
+        found.append(_insert(home, name, constant, numbers, reals))
+    marked = f"FROM {home}.dbsim_constant WHERE index_name = '' AND name = {literal(UNICODE_MARK)}"
+    found.append(_insert_unless(f"{home}.dbsim_unicode", [_values(row) for row in _unicode_rows(utf8=True)], marked))
+    found.append(_insert(home, "''", UNICODE_MARK, [1], []))
+    if record.options.family == "minhash@1" and positions > 1:
+        rows = [f"({positions}, {part}, ARRAY{order})" for part, order in _donors(positions)]
+        found.append(
+            _insert_unless(f"{home}.dbsim_donor", rows, f"FROM {home}.dbsim_donor WHERE positions = {positions}")
+        )
+    return found
+
+
+def _insert(home: str, index: str, name: str, numbers: Sequence[int], reals: Sequence[float]) -> str:
+    arrays = f"ARRAY{list(numbers)}::bigint[], ARRAY{list(reals)}::float8[]"
+    return (
+        f"INSERT INTO {home}.dbsim_constant (index_name, name, numbers, reals) "
+        f"VALUES ({index}, {literal(name)}, {arrays}) "
+        "ON CONFLICT (index_name, name) DO UPDATE SET numbers = excluded.numbers, reals = excluded.reals"
+    )
+
+
+def _insert_unless(table: str, rows: Sequence[str], there: str) -> str:
+    listed = ",\n".join(rows)
+    return f"INSERT INTO {table} SELECT * FROM (VALUES\n{listed}\n) AS added WHERE NOT EXISTS (SELECT {there})"
+
+
+def _values(row: tuple[Any, ...]) -> str:
+    profile, first, last, prefix, shift, suffix = row
+    shown = "NULL::integer" if shift is None else str(shift)
+    return f"({literal(profile)}, {first}, {last}, {literal(prefix)}, {shown}, {literal(suffix)})"
+
+
+def _of_options(options: IndexOptions) -> dict[str, Constant]:
+    found = _of_family(options)
     if len(options.fields) > 1:
         order = field_order(tuple(field.weight for field in options.fields), options.plan)
-        _set(connection, record.name, "choices", order.ravel().tolist())
+        found["choices"] = (order.ravel().tolist(), [])
+    return found
 
 
 def _of_family(options: IndexOptions) -> dict[str, Constant]:
@@ -109,7 +153,11 @@ def _escaped(found: Replaced) -> str:
 def _fill_donors(connection: Connection, positions: int) -> None:
     there = ask(connection, "SELECT 1 FROM dbsim_donor WHERE positions = :positions LIMIT 1", positions=positions)
     if there.first() is None and positions > 1:
-        rows = [(positions, part, order) for part, order in enumerate((donor_order(positions) + 1).tolist(), 1)]
+        rows = [(positions, part, order) for part, order in _donors(positions)]
         statement = text("INSERT INTO dbsim_donor VALUES (:positions, :part, CAST(:donors AS integer[]))")
         names = ("positions", "part", "donors")
         connection.execute(statement, [dict(zip(names, row, strict=True)) for row in rows])
+
+
+def _donors(positions: int) -> list[tuple[int, list[int]]]:
+    return list(enumerate((donor_order(positions) + 1).tolist(), 1))

@@ -35,7 +35,8 @@ DIALECT = PGDialect(paramstyle="named")  # type: ignore[no-untyped-call]
 MAX_CANDIDATES = 1000  # this and the next as in dbsim.search.limits and statements
 POOL, SPARE, MOST_TEXTS = 10_000, 8, 64
 MOST_POSITIONS = 2048  # the donor orders of a MinHash are a table of positions × positions numbers
-OBJECTS = ("sign", "near", "search", "similar", "explain", "grant")  # in this order; dropped with the view
+# in this order; dropped with the view
+OBJECTS = ("sign", "near", "search", "similar", "explain", "components", "fill", "grant")
 MARKED = "visible"  # every index has it, and its body tells which dbsim made all of this
 WORDS = ("marked", "contains")  # of indexes with word signatures, whatever their family; see words.py
 FUNCTIONS = (MARKED, *OBJECTS, *WORDS)
@@ -159,7 +160,7 @@ class PostgreSQLSurface:
 
     def function_statements(self, signs: bool) -> list[str]:
         """Where the server cannot sign, roles are granted the views alone."""
-        made = OBJECTS if signs else ("grant",)
+        made = [name for name in OBJECTS if name != "fill"] if signs else ["grant"]
         return [filled(sql("postgresql", f"index/{name}"), self.names) for name in made]
 
     def regrant_statement(self) -> str:
@@ -225,7 +226,23 @@ class PostgreSQLSurface:
             "key_is_asked": surface.keys_in_common("a.{0} = dbsim_question.{0}", " OR "),
             "shared_keys": surface.keys_in_common("(a.{0} = b.{0})::integer", " + "),
             "shared_keys_or_zero": surface.keys_in_common("coalesce((a.{0} = b.{0})::integer, 0)", " + "),
+            **self._component_names(),
             "pairs_literal": literal(f"{self.home}.{quote(surface.name(PAIRS))}"),
+        }
+
+    def _component_names(self) -> dict[str, str]:
+        key, width = self.surface.key, len(self.surface.key)
+        sides = {"a": self.surface.pair_names[:width], "b": self.surface.pair_names[width:]}
+        return {
+            "group_name": quote(free("group_number", {*self.tables.key_names})),
+            "a_names": ", ".join(sides["a"]),
+            "one_key": self.surface.key_of("one"),
+            **{
+                f"{alias}_is_{side}": " AND ".join(
+                    f"{alias}.{name} = p.{other}" for name, other in zip(key, sides[side], strict=True)
+                )
+                for alias, side in (("x", "a"), ("y", "b"))
+            },
         }
 
     def _field_names(self) -> dict[str, Any]:
@@ -373,7 +390,7 @@ class PostgreSQLSurface:
         shared = [f"{self.home}.{name}" for name in (STATUS, "dbsim_unicode", VERSION_TABLE)]
         columns = [*self.tables.key_names, *self.tables.record.options.columns]
         views = [names["signatures_view"], names["pairs_view"], names["buckets_view"], *shared]
-        own = [self.surface.name(name) for name in FUNCTIONS if name != "grant"]
+        own = [self.surface.name(name) for name in FUNCTIONS if name not in ("grant", "fill")]
         own += [f"dbsim_{name}" for name in GRANTED]
         own += filter(None, map(normaliser_function, NORMALISERS))
         return {
