@@ -9,7 +9,7 @@ from typing import NamedTuple
 from sqlalchemy import Connection, text
 
 import dbsim
-from dbsim.search.decide import Cut, cut_of
+from dbsim.search.deciding.texts import Cut, cut_of
 from dbsim.search.limits import Bounds
 from dbsim.search.query import Query
 from dbsim.search.statements import Look

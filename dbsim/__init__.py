@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from dbsim.database import Database, open
     from dbsim.dedupe.acting.resolve import Resolution
-    from dbsim.dedupe.decisions import Decision
     from dbsim.dedupe.kernels.buckets import Limits
+    from dbsim.dedupe.people.decisions import Decision
     from dbsim.dedupe.results import Duplicates, Group, Pair, Pairs
     from dbsim.engines.registry import register
     from dbsim.errors import DbsimError, InvalidOption
@@ -74,7 +74,7 @@ _HOMES = {
     "Contained": "search.contains",
     "Database": "database",
     "DbsimError": "errors",
-    "Decision": "dedupe.decisions",
+    "Decision": "dedupe.people.decisions",
     "Differences": "sync.compare",
     "Duplicates": "dedupe.results",
     "EvaluateReport": "evaluate.figures",

@@ -64,6 +64,13 @@ def require_yes(question: str) -> None:
         raise Declined
 
 
+decided_option = click.option(
+    "--decided/--undecided",
+    default=True,
+    help="Without what people decided to be different and with the same, or as the texts say.  [default: decided]",
+)
+
+
 def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Options of everything that searches."""
     for option in (

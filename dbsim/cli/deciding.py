@@ -11,7 +11,7 @@ import click
 
 from dbsim.cli.common import database_argument, index_argument, json_option, opened, print_json, print_json_list, then
 from dbsim.cli.searching import shown_key, written_key
-from dbsim.dedupe.decisions import Decision
+from dbsim.dedupe.people.decisions import Decision
 from dbsim.errors import InvalidOption
 from dbsim.index import Index
 from dbsim.report.files import ReportFile

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from dbsim.cli.common import (
     database_argument,
+    decided_option,
     err,
     index_argument,
     json_option,
@@ -56,15 +57,18 @@ threshold_option = click.option("--threshold", type=float, help="Lowest score; t
     help="Rows with equal content: all pairs of them, or each with the first only.  "
     f"[default: all, unless the list would have more than {FULL_LIST:,} pairs]",
 )
+@decided_option
 @json_option
-def pairs(db: str, name: str, threshold: float | None, verify: bool | None, copies: str | None, as_json: bool) -> int:
+def pairs(
+    db: str, name: str, threshold: float | None, verify: bool | None, copies: str | None, decided: bool, as_json: bool
+) -> int:
     """List all pairs of near-duplicate rows: key, key, score. Exit code 1: there are none.
 
     Stopped at any time, it goes on where it was.
     """
     index = opened(db).index(name)
     with progress_bar() as progress:
-        found = index.pairs(threshold=threshold, verify=verify, copies=copies, progress=progress)
+        found = index.pairs(threshold=threshold, verify=verify, copies=copies, decided=decided, progress=progress)
     _warn(found.warnings)
     if as_json:
         return 0 if print_json_list(pair.to_json() for pair in found) else 1

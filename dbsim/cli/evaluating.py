@@ -17,7 +17,11 @@ from dbsim.report.files import ReportFile
 @database_argument
 @index_argument
 @click.option("--sample", type=int, default=1000, show_default=True, help="Rows of the table to ask with.")
-@click.option("--truth", metavar="COLUMN", help="Column with labels: rows with equal ones are duplicates.")
+@click.option(
+    "--truth",
+    metavar="COLUMN",
+    help="Column with labels: rows with equal ones are duplicates; or `decisions`, what people decided.",
+)
 @click.option("--seed", type=int, default=0, show_default=True, help="Another number draws other rows.")
 @click.option("--html", type=click.Path(dir_okay=False, path_type=Path), help="Write a page with plots to this file.")
 @json_option

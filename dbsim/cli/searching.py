@@ -12,6 +12,7 @@ from rich.markup import escape
 
 from dbsim.cli.common import (
     database_argument,
+    decided_option,
     err,
     index_argument,
     json_option,
@@ -35,8 +36,11 @@ SHOWN = 100  # characters of a text
 @index_argument
 @click.argument("text", required=False)
 @click.option("--field", "fields", multiple=True, metavar="NAME=TEXT", help="Text of one field, instead of TEXT.")
+@click.option("--decided", metavar="KEY", help="The row that the text belongs to: what was decided about it counts.")
 @search_options
-def search(db: str, name: str, text: str | None, fields: tuple[str, ...], as_json: bool, **options: Any) -> int:
+def search(
+    db: str, name: str, text: str | None, fields: tuple[str, ...], decided: str | None, as_json: bool, **options: Any
+) -> int:
     """Find rows similar to TEXT (- reads standard input). Exit code 1: nothing found."""
     if (text is None) == (not fields):
         raise InvalidOption("give TEXT, - for standard input, or --field NAME=TEXT")
@@ -48,7 +52,8 @@ def search(db: str, name: str, text: str | None, fields: tuple[str, ...], as_jso
     else:
         question = text
     asked = question if isinstance(question, str) else " ".join(question.values())
-    return show(index, index.search(question, **options), as_json, asked)
+    row = None if decided is None else written_key(index, decided)
+    return show(index, index.search(question, decided=row, **options), as_json, asked)
 
 
 def _field(pair: str) -> tuple[str, str]:
@@ -62,6 +67,7 @@ def _field(pair: str) -> tuple[str, str]:
 @database_argument
 @index_argument
 @click.argument("key")
+@decided_option
 @search_options
 def similar(db: str, name: str, key: str, as_json: bool, **options: Any) -> int:
     """Find rows similar to the row with this primary KEY (a JSON object when composite). Exit code 1: nothing found."""

@@ -12,7 +12,15 @@ from dbsim.options import IndexOptions
 from dbsim.tables.group_state import State
 
 
-def listed(place: Workplace, state: State, threshold: float, copies: str | None, warnings: tuple[str, ...]) -> Pairs:
+def listed(
+    place: Workplace,
+    state: State,
+    threshold: float,
+    copies: str | None,
+    warnings: tuple[str, ...],
+    *,
+    decided: bool = True,
+) -> Pairs:
     """Copies in full, unless the list would be too long."""
     if copies not in (None, *COPIES):
         raise InvalidOption(f"copies are listed {' or '.join(COPIES)}, not {copies!r}{suggest(str(copies), COPIES)}")
@@ -22,7 +30,7 @@ def listed(place: Workplace, state: State, threshold: float, copies: str | None,
         if copies == "first":
             warnings = (*warnings, _shortened(length))
     found = limited(state)
-    return Pairs(place, state.id, threshold, found, copies, (*warnings, *missing(found)))
+    return Pairs(place, state.id, threshold, found, copies, (*warnings, *missing(found)), decided)
 
 
 def _shortened(length: int) -> str:

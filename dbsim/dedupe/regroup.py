@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection
 
 from dbsim.dedupe.contents import Edges, firsts, incident
-from dbsim.dedupe.kernels.assignment import Scores, assign
+from dbsim.dedupe.kernels.assignment import Scores
 from dbsim.dedupe.kernels.clustering import Graph
 from dbsim.dedupe.kernels.collection import Collection
-from dbsim.dedupe.links import Links, links_of
+from dbsim.dedupe.links import Links, assign_with, links_of
 from dbsim.dedupe.options import GroupOptions, PairOptions
 from dbsim.dedupe.store_pairs import Workplace
 from dbsim.engines.signature_rows import Numbers
@@ -29,6 +29,16 @@ class Changed(Protocol):
     edges: Edges
 
 
+@dataclass(frozen=True)
+class Regrouped:
+    """Of one result: contents whose groups are replaced, their new rows, and rows that are nodes of their own."""
+
+    generation: int
+    contents: Numbers
+    rows: list[tuple[Any, ...]]
+    apart: list[tuple[Any, ...]]
+
+
 @dataclass
 class Regroup:
     """One result's part in an update."""
@@ -41,8 +51,7 @@ class Regroup:
 
     def run(
         self, connection: Connection, seeds: Numbers, generation: int, read: Callable[[Connection, Numbers], Collection]
-    ) -> tuple[Numbers, list[tuple[Any, ...]]]:
-        """(contents whose groups are replaced, their new rows)"""
+    ) -> Regrouped:
         links = links_of(connection, self.place.context)
         nodes, edges = self._component(connection, seeds, self.options.threshold, links)
         around = read(connection, nodes)
@@ -66,11 +75,10 @@ class Regroup:
             return self.place.verifier.scores(fingerprints[x], fingerprints[y], connection)
 
         scores = Scores(exact, estimate, self.place.decision(self.pairs))
-        by, threshold = self.options.by, self.options.threshold
-        decided = links.among(fingerprints)
-        made = assign(fingerprints, copies, graph, edges.exact, by, threshold, scores, decided)
-        keys = {first.fingerprint: first.key for first in found}
-        return nodes, list(made.rows(generation, keys, slice(None)))
+        made = assign_with(links, fingerprints, copies, graph, edges.exact, self.options, scores)
+        apart = links.apart.of(fingerprints)
+        keys = {first.fingerprint: first.key for first in found} | apart.named
+        return Regrouped(generation, nodes, list(made.rows(generation, keys, slice(None))), apart.rows(generation))
 
     def _component(
         self, connection: Connection, seeds: Numbers, threshold: float, links: Links

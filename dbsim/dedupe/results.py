@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import combinations
 from typing import Any
@@ -14,8 +14,10 @@ from sqlalchemy import Connection, func, select
 from dbsim.dedupe.contents import Edges, edge_pages, firsts
 from dbsim.dedupe.kernels.missing import Limited
 from dbsim.dedupe.store_pairs import Workplace
-from dbsim.engines.signature_rows import Numbers, json_numbers
+from dbsim.engines.signature_rows import Numbers, json_numbers, signatures_of
+from dbsim.lifecycle.decisions import in_force
 from dbsim.search.results import Hit
+from dbsim.tables.decision_tables import DIFFERENT, SAME
 from dbsim.tables.group_results import Result
 from dbsim.tables.key_conditions import after, key_columns
 from dbsim.tables.source import Key, public_key
@@ -28,15 +30,20 @@ COPIES = ("all", "first")
 
 @dataclass(frozen=True)
 class Pair:
-    """Two rows of the source table, by their primary keys, and their score; `exact` if it comes from the texts."""
+    """Two rows of the source table, by their primary keys, and their score; `exact` if it comes from the texts.
+
+    `decided` is "same" when people said so.
+    """
 
     a: Any
     b: Any
     score: float
     exact: bool = False
+    decided: str | None = field(default=None, compare=False)
 
     def to_json(self) -> dict[str, Any]:
-        return {"a": self.a, "b": self.b, "score": self.score, "exact": self.exact}
+        found = {"a": self.a, "b": self.b, "score": self.score, "exact": self.exact}
+        return found | ({"decided": self.decided} if self.decided else {})
 
 
 @dataclass(frozen=True)
@@ -74,6 +81,7 @@ class Pairs:
     With copies="all" every pair of rows is listed, as the view dbsim_<index>_pairs does. With copies="first" a pair of
     two different contents appears once, between their first rows, and every other row of a content as a pair with the
     first of it. `limited` says what was too large to compare all with all, `warnings` are sentences about the list.
+    Pairs that were decided to be different are not listed and the same ones always are, if `decided`.
     """
 
     place: Workplace
@@ -82,8 +90,13 @@ class Pairs:
     limited: Limited
     copies: str = "all"
     warnings: tuple[str, ...] = ()
+    decided: bool = True
 
     def __iter__(self) -> Iterator[Pair]:
+        yield from respected(self.place, self._found()) if self.decided else self._found()
+
+    def _found(self) -> Iterator[Pair]:
+        """What the texts say."""
         yield from self._copies()
         for page in edge_pages(self.place.context, self.place.groups, self.pairing, self.threshold):
             yield from self._near(page)
@@ -155,6 +168,46 @@ class Pairs:
         if last is not None:
             query = query.where(after(keys, last))
         return [tuple(row) for row in connection.execute(query)]
+
+
+def respected(place: Workplace, pairs: Iterable[Pair]) -> Iterator[Pair]:
+    """Without those decided to be different, and with all those decided to be the same."""
+    names, width = place.tables.key_names, len(place.tables.key_names)
+    said: dict[frozenset[str], str] = {}
+    same: dict[frozenset[str], tuple[Any, ...]] = {}
+    for row in place.read(lambda c: in_force(c, place.backend, place.tables)):
+        pair = frozenset((repr(row[:width]), repr(row[width : 2 * width])))
+        said[pair] = row[2 * width]
+        if row[2 * width] == SAME:
+            same[pair] = row
+    if not said:
+        yield from pairs
+        return
+    for found in pairs:
+        pair = frozenset((repr(_tuple(names, found.a)), repr(_tuple(names, found.b))))
+        verdict = said.get(pair)
+        same.pop(pair, None)
+        if verdict != DIFFERENT:
+            yield found if verdict is None else replace(found, decided=verdict)
+    rows = list(same.values())
+    one, two = (np.array([row[2 * width + side] for row in rows], np.int64) for side in (1, 2))
+    for row, score in zip(rows, _scores(place, one, two).tolist(), strict=True):
+        a, b = (public_key(names, row[start : start + width]) for start in (0, width))
+        yield Pair(a, b, score, exact=not place.signer.family.rarity, decided=SAME)
+
+
+def _tuple(names: Sequence[str], key: Any) -> Key:
+    return tuple(key[name] for name in names) if len(names) > 1 else (key,)
+
+
+def _scores(place: Workplace, a: Numbers, b: Numbers) -> Any:
+    """Of pairs that nobody sought: the probability of persons, else that of the texts."""
+    if not place.signer.family.rarity:
+        return place.verifier.scores(a, b)
+    wanted = np.unique(np.concatenate([a, b]))
+    found = place.collected([place.read(lambda c: signatures_of(c, place.backend, place.tables, wanted))])
+    (one, _), (two, _) = found.find(a), found.find(b)
+    return found.scores(one, two)
 
 
 def _first_key(place: Workplace) -> Any:

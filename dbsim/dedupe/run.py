@@ -9,15 +9,17 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, func, select, update
+from sqlalchemy import Connection, exists, func, not_, select, update
 
 from dbsim.dedupe.kernels.collection import Collection
 from dbsim.dedupe.kernels.missing import Limited
 from dbsim.dedupe.options import GroupOptions, PairOptions, described
+from dbsim.dedupe.people import history
 from dbsim.dedupe.store_groups import BEING_MADE, Regrouping
 from dbsim.dedupe.store_pairs import Pairing, Workplace
 from dbsim.dedupe.update import Incremental
 from dbsim.errors import DbsimError, IndexChanged, InvalidOption, UnknownName
+from dbsim.lifecycle import decisions
 from dbsim.lifecycle import groups as stored_groups
 from dbsim.tables import catalogue, group_results, group_state
 from dbsim.tables.group_results import Result
@@ -59,6 +61,8 @@ class Deduplication:
                 self.place.write(lambda c: self._claim(c, state.id))
                 self._regroup(state, self.place.collection(self._rows()), {name: options})
             Incremental(self.place, state.id).run()
+            if name == PUBLISHED:
+                history.note(self.place)
             return self.result(name)
 
         return self._in_turn(work)
@@ -80,7 +84,10 @@ class Deduplication:
         try:
             if self.place.read(self._exist) or self._take_over_former():
                 self.place.write(self._remove_expired)
-                return sum(self._keep_up(state) for state in self.place.read(self._states))
+                done = sum(self._keep_up(state) for state in self.place.read(self._states))
+                if done:
+                    history.note(self.place)
+                return done
         except DbsimError as error:
             self._require_unchanged(error)
             raise
@@ -174,8 +181,24 @@ class Deduplication:
         there = select(stored).where(stored.is_not(None))
         contents, results = groups.contents, groups.results
         mine = select(results.c.generation).where(results.c.pairing == pairing)
-        gone = contents.c.fingerprint.not_in(there) | contents.c.group_id.not_in(there)
+        gone = contents.c.content.not_in(there) | (contents.c.group_id.not_in(there) & (contents.c.group_id >= 0))
         connection.execute(contents.delete().where(contents.c.generation.in_(mine), gone))
+        self._purge_apart(connection)
+
+    def _purge_apart(self, connection: Connection) -> None:
+        """Groups led by a row of its own go with it."""
+        groups, stored = self.place.groups, self.place.tables.signatures
+        apart, contents = groups.apart, groups.contents
+        keys = zip(groups.apart_keys, self.place.tables.key_names, strict=True)
+        row = exists(
+            select(stored.c[self.place.tables.key_names[0]]).where(*(apart.c[a] == stored.c[b] for a, b in keys))
+        )
+        connection.execute(apart.delete().where(not_(row)))
+        alone = select(apart.c.number)
+        lost = (contents.c.group_id < 0) & contents.c.group_id.not_in(alone)
+        connection.execute(
+            contents.delete().where(lost | ((contents.c.fingerprint < 0) & contents.c.fingerprint.not_in(alone)))
+        )
 
     def _states(self, connection: Connection) -> list[State]:
         return group_state.all_states(connection, self.place.groups)
@@ -239,6 +262,9 @@ class Deduplication:
             raise DbsimError(f"index {record.name!r} is not filled yet: run `dbsim sync` first")
         if not self.place.read(self._exist):
             self.place.write(self._create)
+        tables, backend = self.place.tables, self.place.backend
+        if self.place.read(lambda c: decisions.incomplete(c, backend, tables)):
+            self.place.write(lambda c: decisions.complete(c, backend, tables))
         state = self.place.write(lambda c: self._pairing(c, options.to_json()))
         since, version = time.monotonic(), state.version
         while state.running and state.token != self.place.token:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, delete, func, select
 
 from dbsim.dedupe.contents import edge_pages, firsts
-from dbsim.dedupe.kernels.assignment import Assignment, Scores, assign
+from dbsim.dedupe.kernels.assignment import Assignment, Scores
 from dbsim.dedupe.kernels.buckets import node_type
 from dbsim.dedupe.kernels.clustering import Graph
 from dbsim.dedupe.kernels.collection import Collection
-from dbsim.dedupe.links import links_of
+from dbsim.dedupe.links import Links, assign_with, links_of
 from dbsim.dedupe.options import GroupOptions, PairOptions
 from dbsim.dedupe.store_pairs import Workplace
 from dbsim.engines.signature_rows import Numbers
@@ -46,9 +46,11 @@ class Regrouping:
             part = slice(start, start + BATCH)
             wanted = np.unique(assignment.group_ids[part])
             found = self.place.read(partial(self._firsts, wanted=wanted))
-            rows = list(assignment.rows(generation, {first.fingerprint: first.key for first in found}, part))
+            keys = {first.fingerprint: first.key for first in found} | self.links.apart.named
+            rows = list(assignment.rows(generation, keys, part))
             self._write(partial(self._store, rows=rows))
             self.place.progress("storing groups", min(start + BATCH, total), total)
+        self._write(partial(self._store_apart, generation=generation))
         self._write(partial(self._show, generation=generation))
         self._clear()
 
@@ -68,9 +70,12 @@ class Regrouping:
 
         scores = Scores(exact, estimate, self.place.decision(self.pairs))
         fingerprints, copies = collection.fingerprints[content], collection.copies[content]
-        decided = self.place.read(lambda c: links_of(c, self.place.context)).among(fingerprints)
-        by, threshold = self.options.by, self.options.threshold
-        return assign(fingerprints, copies, graph, certain, by, threshold, scores, decided)
+        return assign_with(self.links, fingerprints, copies, graph, certain, self.options, scores)
+
+    @cached_property
+    def links(self) -> Links:
+        """The decisions that this run respects; those made later are noted and worked in."""
+        return self.place.read(lambda c: links_of(c, self.place.context))
 
     def _graph(self, collection: Collection) -> tuple[Graph, NDArray[np.bool_]]:
         """All stored pairs between contents that are still there, numbered in key order, and which are exact."""
@@ -110,6 +115,8 @@ class Regrouping:
     def _remove_some(self, connection: Connection) -> int:
         contents, results = self.place.groups.contents, self.place.groups.results
         old = contents.c.generation.not_in(select(results.c.generation))
+        apart = self.place.groups.apart
+        connection.execute(delete(apart).where(apart.c.generation.not_in(select(results.c.generation))))
         some = select(contents.c.generation, contents.c.fingerprint).where(old).limit(BATCH).subquery()
         number = connection.scalar(select(func.min(some.c.generation)))
         if number is None:
@@ -121,6 +128,12 @@ class Regrouping:
     def _store(self, connection: Connection, rows: list[tuple[Any, ...]]) -> int:
         group_state.own(connection, self.place.groups, self.number, self.place.token)
         self.place.backend.insert_rows(connection, self.place.groups.contents, rows)
+        return len(rows)
+
+    def _store_apart(self, connection: Connection, generation: int) -> int:
+        group_state.own(connection, self.place.groups, self.number, self.place.token)
+        rows = self.links.apart.rows(generation)
+        self.place.backend.insert_rows(connection, self.place.groups.apart, rows)
         return len(rows)
 
     def _show(self, connection: Connection, generation: int) -> int:

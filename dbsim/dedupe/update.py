@@ -20,7 +20,7 @@ from dbsim.dedupe.kernels.buckets import levels, unsettled
 from dbsim.dedupe.kernels.collection import Collection
 from dbsim.dedupe.kernels.pairs import Candidates
 from dbsim.dedupe.options import GroupOptions, PairOptions
-from dbsim.dedupe.regroup import NOTHING, Regroup
+from dbsim.dedupe.regroup import NOTHING, Regroup, Regrouped
 from dbsim.dedupe.store_pairs import Workplace, insert_edges, limits_of
 from dbsim.engines.signature_rows import Numbers, json_numbers, sharing, sharing_prefix, signatures_of
 from dbsim.hashing.bloom import Filters
@@ -39,8 +39,7 @@ class Update:
     noted: int
     compared: Numbers = field(default_factory=lambda: NOTHING)  # their stored pairs are replaced
     edges: Edges = field(default_factory=lambda: Edges.concatenate([]))
-    results: list[tuple[int, Numbers, list[tuple[Any, ...]]]] = field(default_factory=list)
-    # of each result: its generation, the contents whose stored groups are replaced, and the new ones
+    results: list[Regrouped] = field(default_factory=list)
 
 
 @dataclass
@@ -98,8 +97,8 @@ class Incremental:
         stored = group_results.of_pairing(connection, self.place.groups, self.number)
         for result in (one for one in stored if one.generation):
             made = Regroup(self.place, self.number, options, GroupOptions.from_json(result.grouping), update)
-            nodes, rows = made.run(connection, seeds, result.generation, self._collection)
-            update.results.append((result.generation, np.union1d(nodes, update.compared), rows))
+            again = made.run(connection, seeds, result.generation, self._collection)
+            update.results.append(replace(again, contents=np.union1d(again.contents, update.compared)))
 
     def _copies(self, connection: Connection, contents: Numbers) -> Numbers:
         copies = np.zeros(len(contents), np.int64)
@@ -179,15 +178,21 @@ class Incremental:
             return True
         if state.version != update.state.version or self._noted(connection) != update.noted:
             return False
-        edges, contents, changes = groups.edges, groups.contents, groups.changes
+        edges, contents, changes, apart = groups.edges, groups.contents, groups.changes, groups.apart
         mine = delete(edges).where(edges.c.pairing == self.number, touching(groups, self.place.backend))
         self._delete(connection, mine, update.compared)
         insert_edges(connection, self.place, self.number, update.edges)
         listed = self.place.backend.json_rows("wanted", ["number"], [])
-        for generation, regrouped, rows in update.results:
-            old = delete(contents).where(contents.c.generation == generation)
-            self._delete(connection, old.where(contents.c.fingerprint.in_(select(listed.c.number))), regrouped)
-            self.place.backend.insert_rows(connection, contents, rows)
+        for again in update.results:
+            some = select(listed.c.number)
+            lone = select(apart.c.number).where(apart.c.generation == again.generation, apart.c.fingerprint.in_(some))
+            mine = delete(contents).where(contents.c.generation == again.generation)
+            self._delete(connection, mine.where(contents.c.fingerprint.in_(lone)), again.contents)
+            self._delete(connection, mine.where(contents.c.fingerprint.in_(some)), again.contents)
+            mine = delete(apart).where(apart.c.generation == again.generation)
+            self._delete(connection, mine.where(apart.c.fingerprint.in_(some)), again.contents)
+            self.place.backend.insert_rows(connection, contents, again.rows)
+            self.place.backend.insert_rows(connection, apart, again.apart)
         connection.execute(delete(changes).where(changes.c.pairing == self.number))
         group_state.save(connection, groups, self.number, settled=True)
         return True

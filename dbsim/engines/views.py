@@ -10,6 +10,7 @@ from functools import cached_property
 from dbsim.hashing.error import DEVIATIONS, error_steps
 from dbsim.options import Field, IndexOptions
 from dbsim.resources import filled
+from dbsim.tables.decision_tables import NO_TEXT, SAME, UNSURE, decisions_name, sides_of
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.names import identifier, literal, quote
 
@@ -89,8 +90,34 @@ class Surface:
             "candidates": self.candidates(branch, names),
             "candidate_names": ", ".join(f"p.{name} AS {name}" for name in self.pair_names),
             "first_shared": self.first_shared,
+            **self._decided(names["decisions"]),
             "a_is_candidate": self.is_candidate("a"),
             "b_is_candidate": self.is_candidate("b"),
+        }
+
+    def _decided(self, table: str) -> dict[str, str]:
+        """Decisions in force: none about a and b in either order; those for "same" in both orders as `d`."""
+        sides = [[quote(name) for name in side] for side in sides_of(self.tables.key_names)]
+        fingerprint = quote(self.tables.names.fingerprint)
+        orders = (("a", "b"), ("b", "a"))
+
+        def about(order: Sequence[str]) -> str:
+            """The decision d is about the rows of these aliases, as they are now."""
+            parts = [
+                f"d.{name} = {alias}.{key}"
+                for alias, side in zip(order, sides, strict=True)
+                for name, key in zip(side, self.key, strict=True)
+            ]
+            for alias, then in zip(order, ("fingerprint_a", "fingerprint_b"), strict=True):
+                now = f"coalesce({alias}.{fingerprint}, {NO_TEXT})"
+                parts.append(f"coalesce(d.{then}, {now}) = {now}")
+            return " AND ".join(parts)
+
+        none = (f"NOT EXISTS (SELECT 1 FROM {table} AS d WHERE d.verdict <> '{UNSURE}' AND {about(o)})" for o in orders)
+        return {
+            "undecided": " AND ".join(none),
+            "same_in_order": f"d.verdict = '{SAME}' AND {about(orders[0])}",
+            "same_in_reverse": f"d.verdict = '{SAME}' AND {about(orders[1])}",
         }
 
     def count(self, number: int, alias: str) -> str:
@@ -144,6 +171,7 @@ class Surface:
             "mark": MARK,
             "signatures": quote(self.tables.signatures.name),
             "queue": quote(self.tables.queue.name),
+            "decisions": quote(decisions_name(self.tables.record.name)),
             "queued": quote(names.queued),
             "fingerprint": quote(names.fingerprint),
             "name": literal(self.tables.record.name),

@@ -18,11 +18,12 @@ from sqlalchemy import Connection, func, select
 from dbsim.engines.source_rows import source_rows, texts
 from dbsim.errors import InvalidOption, NotFitted
 from dbsim.evaluate import figures
+from dbsim.evaluate.decided import DECISIONS, against_decisions
 from dbsim.evaluate.exact import GRAIN, Compared, compare
 from dbsim.evaluate.figures import EvaluateReport
 from dbsim.evaluate.intervals import clustered_share, mean, share
 from dbsim.evaluate.sampling.sample import draw
-from dbsim.evaluate.truth import Labels, against, labels_of
+from dbsim.evaluate.truth import against, labels_of
 from dbsim.progress import Progress
 from dbsim.search.limits import MAX_CANDIDATES, Search
 from dbsim.search.searcher import SearchEngine
@@ -65,11 +66,21 @@ class Evaluation:
             raise InvalidOption(f"a sample of {self.sample} rows is not possible: use 1 or more")
         backend, tables = self.search.backend, self.search.tables
         self.search.read(lambda c: models.require(c, tables, self.search.signer))
-        labels = self.search.read(lambda c: labels_of(c, backend, tables, truth)) if truth else None
+        decided = truth == DECISIONS and not self.search.read(self._has_decisions_column)
+        known = against_decisions(self.search) if decided else None
+        labels = self.search.read(lambda c: labels_of(c, backend, tables, truth)) if truth and not decided else None
         asked = self._ask()
         compared, seconds = self._compare(asked)
         buckets = figures.bucket_sizes(self.search.read(self._buckets))
-        return self._report(asked, compared, seconds, buckets, truth, labels)
+        if truth and labels:
+            known = against(self.search, truth, labels, asked.keys, asked.answers)
+        return self._report(asked, compared, seconds, buckets, known)
+
+    def _has_decisions_column(self, connection: Connection) -> bool:
+        """A column of that name is what is asked for."""
+        options = self.search.options
+        source = self.search.backend.describe(connection, options.table, options.schema)
+        return source is not None and DECISIONS in source.columns
 
     # ── asking ──
     def _ask(self) -> Asked:
@@ -158,8 +169,7 @@ class Evaluation:
         compared: Compared,
         seconds: float,
         buckets: figures.Buckets,
-        truth: str | None,
-        labels: Labels | None,
+        truth: figures.Truth | None,
     ) -> EvaluateReport:
         options = self.search.options
         family, queries = options.hashing, len(asked.keys)
@@ -186,7 +196,7 @@ class Evaluation:
             buckets=buckets,
             milliseconds=tuple(1000 * np.quantile(asked.seconds, [0.5, 0.95])),
             scan_milliseconds=1000 * seconds / queries,
-            truth=against(self.search, truth, labels, asked.keys, asked.answers) if truth and labels else None,
+            truth=truth,
         )
 
     def _answers(self, asked: Asked, compared: Compared) -> figures.Answers:

@@ -51,13 +51,17 @@ class Buckets:
 
 @dataclass(frozen=True)
 class Truth:
-    """Against a column of labels: what searches return, and the stored groups if there are any."""
+    """Against a column of labels, or decisions: what searches return, and the stored groups if there are any.
+
+    Groups follow decisions, so of those the threshold that would divide them best is told instead, with its F1.
+    """
 
     column: str
     labelled: int
     answers: Answers
     groups: Agreement | None
     groups_bcubed: Agreement | None
+    best_threshold: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)

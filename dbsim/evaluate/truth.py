@@ -63,7 +63,7 @@ def _groups(connection: Connection, search: SearchEngine, labels: Labels) -> tup
     if not group:
         return None
     numbers = {label: number for number, label in enumerate(dict.fromkeys(labels.values()))}
-    alone = {value: -2 - place for place, value in enumerate(labels)}  # fingerprints are positive
-    found = np.array([group.get(key, alone[key]) for key in labels], np.int64)
+    dense: dict[Any, int] = {}  # a row without a group is one by itself
+    found = np.array([dense.setdefault(group.get(key, key), len(dense)) for key in labels], np.int64)
     true = np.array([numbers[label] for label in labels.values()], np.int64)
     return pairwise(found, true), bcubed(found, true)

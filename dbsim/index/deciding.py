@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from dbsim.dedupe.decisions import Book, Decision
+from dbsim.dedupe.people.decisions import Book, Decision
 from dbsim.engines.callers import Caller, connection_of
 from dbsim.index.searching import Searching
 

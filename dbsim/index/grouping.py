@@ -31,6 +31,7 @@ class Grouping(IndexBase):
         threshold: float | None = None,
         verify: bool | None = None,
         copies: str | None = None,
+        decided: bool = True,
         limits: Limits | None = None,
         progress: Progress = quiet,
     ) -> Pairs:
@@ -39,12 +40,15 @@ class Grouping(IndexBase):
         What lies within the estimate's error of the threshold is decided by the texts and marked `exact`;
         verify=True compares the texts of all pairs, False of none. copies="first" lists rows with equal content
         through the first of them; it is chosen when the full list would have more than a million pairs, with a warning.
+        Pairs that were decided to be different are left out, and the same ones are there also below the threshold,
+        unless `decided` is False.
         """
         asked = self._pair_options(threshold, verify, limits)
 
         def work(deduplication: Deduplication) -> Pairs:
             state = deduplication.pairs(asked)
-            return listed(deduplication.place, state, asked.threshold, copies, self._below(asked.threshold))
+            below = self._below(asked.threshold)
+            return listed(deduplication.place, state, asked.threshold, copies, below, decided=decided)
 
         return self._deduplicated(progress, work)
 

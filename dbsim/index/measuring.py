@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -12,10 +13,11 @@ import numpy as np
 from dbsim.choosing import unit_in_words
 from dbsim.dedupe.results import Pair
 from dbsim.engines.source_sample import sample_of
-from dbsim.errors import InvalidOption, NotFitted
+from dbsim.errors import DbsimError, InvalidOption, NotFitted
 from dbsim.evaluate.clusters import Clusters, assigned, clusters
 from dbsim.evaluate.evaluation import Evaluation
 from dbsim.evaluate.figures import EvaluateReport
+from dbsim.evaluate.last import keep
 from dbsim.evaluate.sampling.asking import Asking
 from dbsim.evaluate.sampling.collections import compare_collections
 from dbsim.evaluate.sampling.graph import WalkSample, numbered
@@ -78,9 +80,14 @@ class Measuring(IndexBase):
     ) -> EvaluateReport:
         """Compare what searches find for sampled rows with every row of the table, by the exact measure.
 
-        `truth` names a column of the table: rows with equal values are duplicates, rows without one say nothing.
+        `truth` names a column of the table: rows with equal values are duplicates, rows without one say nothing; or it
+        is "decisions": what people decided.
         """
-        return Evaluation(self._current.look(), sample, seed, progress).run(truth)
+        search = self._current.look()
+        report = Evaluation(search, sample, seed, progress).run(truth)
+        with suppress(DbsimError):  # who may only read is not kept from measuring
+            search.write(lambda c: keep(c, search.tables.record, report))
+        return report
 
     def clusters(
         self,

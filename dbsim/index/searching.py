@@ -31,20 +31,27 @@ class Searching(IndexBase):
         options: Search = USUAL,
         *,
         containing: Words | str | None = None,
+        decided: Any = None,
         connection: Caller = None,
         **changes: Unpack[SearchOptions],
     ) -> Results:
         """Rows similar to a text; for an index of several fields give `{"title": …, "body": …}`.
 
         The keywords are the fields of `Search`: threshold, limit, where, max_candidates, probes, verify. `containing`
-        leaves rows out that lack a word, in the same statement.
+        leaves rows out that lack a word, in the same statement. `decided` is the key of the row that the text belongs
+        to, for instance one that is being edited: it is not found itself, rows decided to be different from it are left
+        out, and the same ones are there.
         """
         asked, own = replace(options, **changes), connection_of(connection)
         wanted = Words(all=(containing,)) if isinstance(containing, str) else containing
+        if decided is not None and wanted is not None:
+            raise InvalidOption("give `decided` or `containing`, not both")
 
         def question(search: SearchEngine) -> Results:
             bounds = asked.bounds(search.options)
             (query,) = search.sign([by_field(search.options, text)], asked.probes, own)
+            if decided is not None:
+                return search.search_for(query, bounds, asked.where, own, self.key(decided))
             if wanted is None:
                 return search.search(query, bounds, asked.where, own)
             words = Question(search.tables, search.signer, wanted)
@@ -73,12 +80,22 @@ class Searching(IndexBase):
         return self._current.ask(question, own)
 
     def similar(
-        self, key: Any, options: Search = USUAL, *, connection: Caller = None, **changes: Unpack[SearchOptions]
+        self,
+        key: Any,
+        options: Search = USUAL,
+        *,
+        decided: bool = True,
+        connection: Caller = None,
+        **changes: Unpack[SearchOptions],
     ) -> Results:
-        """Rows similar to a row of the table, given by its primary key (a dict or tuple when composite)."""
+        """Rows similar to a row of the table, given by its primary key (a dict or tuple when composite).
+
+        Rows that were decided to be different from it are left out, and the same ones are there also below the
+        threshold, unless `decided` is False.
+        """
         asked, found, own = replace(options, **changes), self.key(key), connection_of(connection)
         return self._current.ask(
-            lambda search: search.similar(found, asked.bounds(search.options), asked.where, own), own
+            lambda search: search.similar(found, asked.bounds(search.options), asked.where, own, decided=decided), own
         )
 
     def search_many(

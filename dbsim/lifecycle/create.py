@@ -15,6 +15,7 @@ from dbsim.engines.execute import TableHook, run
 from dbsim.engines.source_rows import source_rows, texts
 from dbsim.engines.transactions import read, write
 from dbsim.errors import IndexExists, InvalidOption, UnknownName
+from dbsim.lifecycle import decisions
 from dbsim.lifecycle import groups as stored_groups
 from dbsim.lifecycle.statements import drop_statements, table_statements
 from dbsim.options import IndexOptions
@@ -113,7 +114,8 @@ def drop_in(connection: Connection, backend: Backend, name: str) -> None:
 def show(
     connection: Connection, backend: Backend, tables: IndexTables, after_create_table: TableHook | None = None
 ) -> None:
-    """Views and functions for SQL; before the triggers, which may sign with them."""
+    """Views and functions for SQL; before the triggers, which may sign with them. An old index has no decisions yet."""
+    decisions.create(connection, backend, tables, after_create_table)
     if tables.record.options.distributed:  # whose view of pairs shows what is stored of them
         stored_groups.create(connection, backend, GroupTables(tables), after_create_table)
     backend.create_surface(connection, tables)

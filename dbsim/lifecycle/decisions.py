@@ -3,8 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, ScalarSelect, and_, case, delete, exists, not_, or_, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    ScalarSelect,
+    and_,
+    case,
+    delete,
+    exists,
+    not_,
+    or_,
+    select,
+    update,
+)
 from sqlalchemy.schema import CreateTable
 
 from dbsim.engines.backend import Backend
@@ -19,7 +32,7 @@ from dbsim.tables.source import Key
 
 
 def exist(connection: Connection, backend: Backend, tables: IndexTables) -> bool:
-    return backend.has_table(connection, DecisionTables(tables).decisions.name)
+    return backend.has_table(connection, DecisionTables.of(tables).decisions.name)
 
 
 def create(
@@ -28,7 +41,7 @@ def create(
     """Indexes made before there were decisions get the table when somebody decides."""
     if exist(connection, backend, tables):
         return
-    made = DecisionTables(tables)
+    made = DecisionTables.of(tables)
     connection.execute(CreateTable(made.decisions, if_not_exists=True))
     run(connection, backend.table_settings([made.decisions.name]))
     run(connection, after_table(backend, tables, made.decisions, after_create_table))
@@ -37,51 +50,65 @@ def create(
 
 def forget(connection: Connection, tables: IndexTables, keys: Sequence[Key]) -> None:
     """Of these rows, those that are no longer stored take their decisions along."""
-    decided, stored = DecisionTables(tables), tables.signatures
+    decided, stored = DecisionTables.of(tables), tables.signatures
     for side in (0, 1):
         gone = not_(exists(select(stored.c[tables.key_names[0]]).where(decided.row(side, stored))))
         connection.execute(delete(decided.decisions).where(among(decided.keys(side), keys), gone))
 
 
-def note(connection: Connection, backend: Backend, tables: IndexTables, keys: Sequence[Key]) -> None:
-    """What was decided about these rows is another now: stored groups of them are to be made again."""
-    if keys and stored_groups.exist(connection, backend, GroupTables(tables)):
-        for some in chunks(keys, backend.key_batch):
-            note_changes(connection, tables, some, 0)
-
-
-def partners(connection: Connection, tables: IndexTables, keys: Sequence[Key]) -> list[Key]:
-    """The rows that something was decided about together with these."""
-    decided = DecisionTables(tables)
-    found: list[Key] = []
-    for side in (0, 1):
-        query = select(*decided.keys(1 - side)).where(among(decided.keys(side), keys))
-        found += [tuple(row) for row in connection.execute(query)]
-    return found
+def in_force(connection: Connection, backend: Backend, tables: IndexTables) -> list[tuple[Any, ...]]:
+    """All decisions that count: both keys, the verdict, the fingerprints of both rows."""
+    if not exist(connection, backend, tables):
+        return []
+    return [tuple(row) for row in connection.execute(DecisionTables.of(tables).in_force())]
 
 
 def complete(connection: Connection, backend: Backend, tables: IndexTables) -> None:
-    """What was written from SQL gets the fingerprints of the rows as they are now; without its rows it goes."""
-    decided = DecisionTables(tables)
+    """What was written from SQL gets the fingerprints of the rows as they are now; without its rows it goes.
+
+    Whatever came, went or changed since groups were made is noted, so that they are made again around it.
+    """
+    backend.lock_all(connection, tables)  # before any row, as workers do, because stored groups change with it
+    decided = DecisionTables.of(tables)
     table = decided.decisions
-    new = or_(table.c.fingerprint_a.is_(None), table.c.fingerprint_b.is_(None), _orphaned(decided))
-    for side in (0, 1):
-        note(
-            connection, backend, tables, [tuple(k) for k in connection.execute(select(*decided.keys(side)).where(new))]
-        )
     connection.execute(delete(table).where(_orphaned(decided)))
     for side, column in enumerate((table.c.fingerprint_a, table.c.fingerprint_b)):
         connection.execute(update(table).where(column.is_(None)).values({column: _now(decided, side, tables)}))
+    if stored_groups.exist(connection, backend, GroupTables(tables)):
+        _respect(connection, backend, tables)
+
+
+def _respect(connection: Connection, backend: Backend, tables: IndexTables) -> None:
+    groups, width = GroupTables(tables), len(tables.key_names)
+    gone, new = ([tuple(row) for row in connection.execute(one)] for one in _differences(tables))
+    rows = [*gone, *new]
+    keys = list(dict.fromkeys(key for row in rows for key in (row[:width], row[width : 2 * width])))
+    for some in chunks(keys, backend.key_batch):
+        note_changes(connection, tables, some, 0)
+    pair = list(groups.respected.c)[: 2 * width]
+    for some in chunks((row[: 2 * width] for row in gone), backend.key_batch):
+        connection.execute(delete(groups.respected).where(among(pair, some)))
+    backend.insert_rows(connection, groups.respected, new)
+
+
+def _differences(tables: IndexTables) -> tuple[Any, Any]:
+    """Decisions that groups respect and that are no more as they were; decisions in force that they do not know."""
+    known, now = select(GroupTables(tables).respected), DecisionTables.of(tables).in_force()
+    return known.except_(now), now.except_(known)
 
 
 def incomplete(connection: Connection, backend: Backend, tables: IndexTables) -> bool:
     """Whether `complete` has something to do."""
     if not exist(connection, backend, tables):
         return False
-    decided = DecisionTables(tables)
+    decided = DecisionTables.of(tables)
     table = decided.decisions
     work = [table.c.fingerprint_a.is_(None), table.c.fingerprint_b.is_(None), _orphaned(decided)]
-    return connection.execute(select(table.c.verdict).where(or_(*work)).limit(1)).first() is not None
+    if connection.execute(select(table.c.verdict).where(or_(*work)).limit(1)).first() is not None:
+        return True
+    if not stored_groups.exist(connection, backend, GroupTables(tables)):
+        return False
+    return any(connection.execute(one.limit(1)).first() is not None for one in _differences(tables))
 
 
 def _orphaned(decided: DecisionTables) -> ColumnElement[bool]:
@@ -94,7 +121,7 @@ def _orphaned(decided: DecisionTables) -> ColumnElement[bool]:
 def carry_over(connection: Connection, backend: Backend, old: IndexTables, new: IndexTables) -> None:
     """Another generation has other fingerprints for the same texts; what was outdated stays so."""
     complete(connection, backend, old)
-    decided = DecisionTables(old)
+    decided = DecisionTables.of(old)
     table = decided.decisions
     for side, column in enumerate((table.c.fingerprint_a, table.c.fingerprint_b)):
         same = column == _now(decided, side, old)

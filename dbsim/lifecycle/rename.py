@@ -94,9 +94,10 @@ def _tables(connection: Connection, backend: Backend, records: list[IndexRecord]
     """Everything that has key columns or is named after fields."""
     first = IndexTables(records[0])
     found = [backend.stored_table(IndexTables(record)) for record in records]
-    found += [first.queue, DecisionTables(first).decisions]
+    found += [first.queue, DecisionTables.of(first).decisions]
     groups = GroupTables(first)
-    return [*found, groups.contents] if stored_groups.exist(connection, backend, groups) else found
+    stored = stored_groups.exist(connection, backend, groups)
+    return [*found, groups.contents, groups.apart, groups.respected] if stored else found
 
 
 def _statements(backend: Backend, old: Table, new: Table) -> Iterator[str]:

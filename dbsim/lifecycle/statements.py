@@ -39,8 +39,8 @@ def table_statements(backend: Backend, record: IndexRecord, after_create_table: 
         _insert_index(backend, record),
         *_create_table(backend, tables, backend.stored_table(tables), after_create_table),
         *_create_table(backend, tables, tables.queue, after_create_table),
-        *_create_table(backend, tables, DecisionTables(tables).decisions, after_create_table),
-        str(DecisionTables(tables).index().compile(dialect=backend.dialect)),
+        *_create_table(backend, tables, DecisionTables.of(tables).decisions, after_create_table),
+        str(DecisionTables.of(tables).index().compile(dialect=backend.dialect)),
         *(
             _create_table(backend, tables, feed_table(record.name), after_create_table)
             if record.options.changed

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from html import escape
 
+from dbsim.evaluate.decided import DECISIONS
 from dbsim.evaluate.figures import Answers, EvaluateReport
 from dbsim.evaluate.intervals import Interval
 from dbsim.report.files import MARK
@@ -75,7 +76,11 @@ def summary(report: EvaluateReport) -> list[tuple[str, str]]:
     if report.truth is not None:
         truth = report.truth
         rows += _answers(f"against {truth.column}", truth.answers)
-        for name, found in (("pairs in groups", truth.groups), ("groups, B-cubed", truth.groups_bcubed)):
+        if truth.best_threshold is not None:
+            threshold, quality = truth.best_threshold
+            rows.append(("threshold that divides them best", f"{threshold:.3f} (F1 {quality:.3f})"))
+        grouped = (("pairs in groups", truth.groups), ("groups, B-cubed", truth.groups_bcubed))
+        for name, found in grouped if truth.column != DECISIONS else ():
             if found is None:
                 rows.append((f"{name} against {truth.column}", "no groups are stored: run `dbsim duplicates` first"))
             else:

@@ -6,7 +6,7 @@ import datetime
 from collections.abc import Iterator
 from typing import Any, TextIO
 
-from dbsim.dedupe.browse import Browser, Filter, Summary
+from dbsim.dedupe.people.browse import Browser, Filter, Summary
 from dbsim.index import Index
 from dbsim.options import describe_columns
 from dbsim.report.files import MARK

@@ -7,19 +7,20 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any, cast
 
-from sqlalchemy import ColumnElement, Connection, Select
+from sqlalchemy import ColumnElement, Connection
 
 from dbsim.context import Stage
 from dbsim.engines.source_rows import field_places, read_fields, source_rows, texts
 from dbsim.hashing.records.family import Records
 from dbsim.hashing.records.learning import Learned
 from dbsim.options import IndexOptions
-from dbsim.search.decide import Cut, Decided, Ranked, compared, cut_of, decide
+from dbsim.search.deciding.texts import Cut, Decided, Ranked, compared, cut_of, decide
 from dbsim.search.limits import Bounds, Where, below_threshold
 from dbsim.search.query import Query
 from dbsim.search.results import Hit, Results
-from dbsim.search.statements import Look, Statements, many_parameters, parameters, self_parameters
+from dbsim.search.statements import Look, Statements, about_row, many_parameters, parameters, self_parameters
 from dbsim.tables.catalogue import is_ready
+from dbsim.tables.decision_tables import DecisionTables, decisions_name
 from dbsim.tables.key_conditions import among, key_columns
 from dbsim.tables.source import Key, Texts, Unindexable
 
@@ -55,6 +56,7 @@ class Asker(Stage):
     _compiled: dict[Any, Compiled] = field(default_factory=dict)
     _filled: bool = False
     _queue: bool | None = None
+    _decisions: bool = False
 
     @property
     def options(self) -> IndexOptions:
@@ -228,6 +230,20 @@ class Asker(Stage):
         hits = sum(hit.score >= bounds.threshold for hit in rated)
         return hits < bounds.limit and len(found.rows) >= asked and found.rows[-1].score >= cut.lowest
 
+    def knows_decisions(self, connection: Connection) -> bool:
+        """Whether people may have decided something, and the caller may know it."""
+        name = decisions_name(self.tables.record.name)
+        self._decisions = self._decisions or self.backend.has_table(connection, name)
+        return self._decisions and self.backend.can_read(connection, name)
+
+    def verdicts(self, connection: Connection, values: dict[str, Any]) -> list[Sequence[Any]]:
+        """(other row's key …, verdict) of the decisions in force about the row of these `self_parameters`."""
+        decided = DecisionTables.of(self.tables)
+        if connection.dialect.driver in CONVERTING:
+            return [tuple(row) for row in connection.execute(about_row(decided), values)]
+        compiled = self._compile(connection, "decided", lambda: about_row(decided))
+        return [tuple(row) for row in connection.exec_driver_sql(compiled.sql, compiled.arguments(values))]
+
     def _look(self, own: Connection, bounds: Bounds, connection: Connection | None) -> Look:
         """A caller's connection may have other rights than dbsim's own."""
         if self._queue is None or connection is not None:
@@ -260,7 +276,7 @@ class Asker(Stage):
         shape = (connection.dialect.driver, shape)
         found = self._compiled.get(shape)
         if found is None:
-            statement: Select[Any] = build()
+            statement: Any = build()
             compiled = statement.compile(dialect=connection.dialect)
             order = list(compiled.positiontup) if compiled.positiontup is not None else None
             found = Compiled(str(compiled), order, dict(compiled.params))

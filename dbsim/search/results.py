@@ -11,17 +11,19 @@ class Hit:
     """A row of the source table: its primary key (a dict when composite) and its score from 0 to 1.
 
     `exact` says that the score was computed from the texts, not estimated; `stale` that the row has been changed since
-    it was indexed, so that an estimate is one of its former text.
+    it was indexed, so that an estimate is one of its former text; `decided` is "same" when people said so.
     """
 
     key: Any
     score: float
     exact: bool = field(default=False, compare=False)
     stale: bool = field(default=False, compare=False)
+    decided: str | None = field(default=None, compare=False)
 
     def to_json(self) -> dict[str, Any]:
         found = {"key": self.key, "score": self.score, "exact": self.exact}
-        return {**found, "stale": True} if self.stale else found
+        found |= {"stale": True} if self.stale else {}
+        return found | ({"decided": self.decided} if self.decided else {})
 
 
 class Results(list[Hit]):

@@ -17,7 +17,8 @@ from dbsim.errors import InvalidOption, UnknownKey
 from dbsim.hashing.error import DEVIATIONS
 from dbsim.hashing.records.waterfall import Waterfall, waterfalls
 from dbsim.search.asking import Asker
-from dbsim.search.decide import cut_of
+from dbsim.search.deciding.people import respect, verdicts_of
+from dbsim.search.deciding.texts import cut_of
 from dbsim.search.explain import Explanation, explain
 from dbsim.search.limits import Bounds, Where
 from dbsim.search.query import Query, as_lookups
@@ -93,11 +94,25 @@ class SearchEngine(Asker):
     ) -> Results:
         return self._run(query, bounds, where, connection, marked=marked)
 
-    def similar(self, key: Key, bounds: Bounds, where: Where, connection: Connection | None) -> Results:
+    def similar(
+        self, key: Key, bounds: Bounds, where: Where, connection: Connection | None, *, decided: bool = True
+    ) -> Results:
         with self.context.searching(connection) as own:
             key = stored_key(own, self.backend, self.tables, key)
             query = self.query_of(own, key, bounds)
-            return self._run(query, bounds, where, own, key)
+            verdicts = verdicts_of(self, own, key) if decided else {}
+            ask = partial(self._run, query, where=where, connection=own, key=key)
+            return respect(self, own, verdicts, bounds, where, lambda: self._row(own, key)[1], ask)
+
+    def search_for(
+        self, query: Query | None, bounds: Bounds, where: Where, connection: Connection | None, key: Key
+    ) -> Results:
+        """The text belongs to this row, which is not found itself: what was decided about it counts."""
+        with self.context.searching(connection) as own:
+            key = stored_key(own, self.backend, self.tables, key)
+            ask = partial(self._run, query, where=where, connection=own, key=key)
+            texts = (lambda: query.texts) if query is not None else (lambda: None)
+            return respect(self, own, verdicts_of(self, own, key), bounds, where, texts, ask)
 
     def match(self, query: Query | None, bounds: Bounds, where: Where) -> Subquery:
         """Key columns, score and standard error as a selectable to join with; cut so low that pairs are not lost."""

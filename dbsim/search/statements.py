@@ -18,6 +18,7 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     ColumnElement,
+    CompoundSelect,
     Double,
     FromClause,
     Integer,
@@ -46,10 +47,11 @@ from dbsim.engines.source_rows import text_columns
 from dbsim.errors import InvalidOption
 from dbsim.hashing.records.learning import Learned
 from dbsim.options import IndexOptions
-from dbsim.search.decide import Cut
+from dbsim.search.deciding.texts import Cut
 from dbsim.search.limits import Condition, Where
 from dbsim.search.query import Query, key_parameter_names
 from dbsim.search.score import Filter, score
+from dbsim.tables.decision_tables import DecisionTables
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.source import Key
 
@@ -380,6 +382,16 @@ def cut_parameters(options: IndexOptions, query: Query, cut: Cut) -> dict[str, A
     low, high = query.count_range(options, cut.lowest)
     # no estimate is above one, and JSON has no infinity
     return {"dbsim_low": low, "dbsim_high": high, "dbsim_lowest": cut.lowest, "dbsim_highest": min(cut.highest, 2.0)}
+
+
+def about_row(decided: DecisionTables) -> CompoundSelect[Any]:
+    """The decisions in force about one row, wherever it stands: the other one's key and the verdict."""
+    sides = []
+    for side in (0, 1):
+        mine = [column == bindparam(f"dbsim_self{i}") for i, column in enumerate(decided.keys(side))]
+        columns = [*decided.keys(1 - side), decided.decisions.c.verdict]
+        sides.append(decided.in_force().with_only_columns(*columns).where(*mine))
+    return union_all(*sides)
 
 
 def self_parameters(key: Key) -> dict[str, Any]:

@@ -43,8 +43,7 @@ def refresh(
             store(connection, backend, tables, batch, signer.sign(batch))
         if grouped:
             note_changes(connection, tables, some, 1)
-        if decided:  # the text of a partner's decision is another now, or gone
-            decisions.note(connection, backend, tables, decisions.partners(connection, tables, some))
+        if decided:
             decisions.forget(connection, tables, some)
         done += len(some)
     return done

@@ -94,7 +94,8 @@ cardinality_table = Table(
     Column("estimate", Double, nullable=False),
 )
 
-GROUP_TABLES, GROUP_VIEWS = ("edges", "contents", "changes", "grouping", "results"), ("groups", "saved_groups")
+GROUP_TABLES = ("edges", "contents", "changes", "grouping", "results", "apart", "respected", "claims")
+GROUP_VIEWS = ("groups", "saved_groups")
 SUFFIXES = (*GROUP_TABLES, *GROUP_VIEWS)
 DERIVED = re.compile(  # dbsim_a_k0 belongs to index a
     rf"_(queue|parts|changed_up_to|decisions|claims|pairs|buckets|signatures|fingerprint|pkey|k\d+|g\d+|{'|'.join(SUFFIXES)})$"

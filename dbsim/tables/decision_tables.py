@@ -5,6 +5,7 @@ dbsim_<index>_decisions  one row a pair, the smaller key first: verdict, who, wh
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -17,11 +18,13 @@ from sqlalchemy import (
     Double,
     MetaData,
     PrimaryKeyConstraint,
+    Select,
     Table,
     Text,
     and_,
     func,
     or_,
+    select,
     text,
 )
 from sqlalchemy.schema import CreateIndex, Index
@@ -39,19 +42,28 @@ def decisions_name(index: str) -> str:
     return identifier("dbsim", index, "decisions")
 
 
+def sides_of(key_names: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Column names of both keys, as in the view of pairs: a and b, or a_<column>, … for a composite key."""
+    if len(key_names) == 1:
+        return ["a"], ["b"]
+    return [identifier("a", name) for name in key_names], [identifier("b", name) for name in key_names]
+
+
 @dataclass(frozen=True)
 class DecisionTables:
     """The table of one index, whatever its generation: the keys are the source's."""
 
     tables: IndexTables
 
+    @staticmethod
+    def of(tables: IndexTables) -> DecisionTables:
+        """The same for the same tables: making a table takes longer than asking it."""
+        found: DecisionTables = tables.companions.setdefault("decisions", DecisionTables(tables))
+        return found
+
     @cached_property
     def sides(self) -> tuple[list[str], list[str]]:
-        """Column names of both keys, as in the view of pairs: a and b, or a_<column>, … for a composite key."""
-        names = self.tables.key_names
-        if len(names) == 1:
-            return ["a"], ["b"]
-        return [identifier("a", name) for name in names], [identifier("b", name) for name in names]
+        return sides_of(self.tables.key_names)
 
     @cached_property
     def decisions(self) -> Table:
@@ -104,6 +116,17 @@ class DecisionTables:
     def fingerprint(self, stored: Any) -> ColumnElement[Any]:
         """Of a row as it is stored now."""
         return func.coalesce(stored.c[self.tables.names.fingerprint], NO_TEXT)
+
+    def in_force(self) -> Select[Any]:
+        """Both keys, the verdict and the fingerprints of both rows, of decisions that count."""
+        a, b = self.tables.signatures.alias("dbsim_a"), self.tables.signatures.alias("dbsim_b")
+        contents = [row.c[self.tables.names.fingerprint] for row in (a, b)]
+        return (
+            select(*self.keys(0), *self.keys(1), self.decisions.c.verdict, *contents)
+            .join_from(self.decisions, a, self.row(0, a))
+            .join(b, self.row(1, b))
+            .where(self.valid(a, b), self.decisions.c.verdict != UNSURE, *(one.is_not(None) for one in contents))
+        )
 
     def valid(self, a: Any, b: Any) -> ColumnElement[bool]:
         """Both texts are those that were decided upon; what has not been looked at yet counts."""

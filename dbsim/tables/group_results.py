@@ -66,5 +66,6 @@ def remove(connection: Connection, groups: GroupTables, name: str) -> None:
     """The result with its groups."""
     found = find(connection, groups, name)
     if found is not None:
-        connection.execute(delete(groups.contents).where(groups.contents.c.generation == found.generation))
+        for table in (groups.contents, groups.apart):
+            connection.execute(delete(table).where(table.c.generation == found.generation))
         connection.execute(delete(groups.results).where(groups.results.c.name == name))

@@ -5,6 +5,9 @@ dbsim_<index>_edges         its near-duplicate pairs of contents, each content b
 dbsim_<index>_changes       contents that came or went since its pairs were last brought up to date
 dbsim_<index>_results       one row a result: its name, whose pairs it groups and how
 dbsim_<index>_contents      the group of every content, one generation for each full regrouping
+dbsim_<index>_apart         rows that are a content of their own, because decisions name several rows of it
+dbsim_<index>_respected     the decisions in force that groups were last made with
+dbsim_<index>_claims        pairs that somebody looks at just now
 dbsim_<index>_groups        a view for users: one row for every row of the source in a group of the published result
 dbsim_<index>_saved_groups  the same of all results, with the result's name
 """
@@ -37,12 +40,14 @@ from sqlalchemy import (
 )
 from sqlalchemy.schema import CreateIndex, Index
 
+from dbsim.tables.decision_tables import sides_of
 from dbsim.tables.index_tables import IndexTables, PlainType, free_name
 from dbsim.tables.key_conditions import among, key_columns
 from dbsim.tables.names import identifier, literal, quote
 from dbsim.tables.source import Key
 from dbsim.tables.types import placed
 
+ORDERS = ("group_rows", "lowest", "diameter")  # of lists of groups
 PUBLISHED = "published"  # the result that dbsim_<index>_groups shows
 
 
@@ -66,7 +71,10 @@ class GroupTables:
 
     @cached_property
     def contents(self) -> Table:
-        """group_id is the fingerprint of the representative's content; the key columns are the representative's."""
+        """group_id is the fingerprint of the representative's content; the key columns are the representative's.
+
+        A row of `apart` stands here under its own number, with its content beside it.
+        """
         keys = [
             Column(name, PlainType(type_))
             for name, (_, type_) in zip(self.representative, self.tables.record.primary_key, strict=True)
@@ -75,11 +83,56 @@ class GroupTables:
             "contents",
             Column("generation", Integer, primary_key=True, autoincrement=False),
             Column("fingerprint", BigInteger, primary_key=True, autoincrement=False),
+            Column("content", BigInteger, nullable=False),
             Column("group_id", BigInteger, nullable=False),
             Column("score", Double, nullable=False),
             Column("diameter", Double, nullable=False),
             Column("exact", Boolean, nullable=False),  # the score; see edges
+            Column("group_rows", BigInteger),  # of the whole group, and its lowest score: with the representative only,
+            Column("lowest", Double),  # so that lists of groups are read off an index
             *keys,
+        )
+
+    @cached_property
+    def apart(self) -> Table:
+        """`number`, which is negative, stands in `contents` in the place of the row's fingerprint."""
+        taken = {"generation", "number", "fingerprint"}
+        keys = [
+            Column(free_name(taken, "row", name), PlainType(type_), primary_key=True, autoincrement=False)
+            for name, type_ in self.tables.record.primary_key
+        ]
+        return self._table(
+            "apart",
+            Column("generation", Integer, primary_key=True, autoincrement=False),
+            Column("number", BigInteger, nullable=False),
+            Column("fingerprint", BigInteger, nullable=False),
+            *keys,
+        )
+
+    @cached_property
+    def respected(self) -> Table:
+        """A row a decision in force; the fingerprints are those of the rows."""
+        sides, types = sides_of(self.tables.key_names), [type_ for _, type_ in self.tables.record.primary_key]
+        keys = [
+            Column(name, PlainType(type_), primary_key=True, autoincrement=False)
+            for side in sides
+            for name, type_ in zip(side, types, strict=True)
+        ]
+        return self._table(
+            "respected",
+            *keys,
+            Column("verdict", Text, nullable=False),
+            Column("fingerprint_a", BigInteger, nullable=False),
+            Column("fingerprint_b", BigInteger, nullable=False),
+        )
+
+    @cached_property
+    def claims(self) -> Table:
+        return self._table(
+            "claims",
+            Column("pair", String(32), primary_key=True),  # a hash of both keys
+            Column("holder", String(64), nullable=False),  # which browser
+            Column("until", BigInteger, nullable=False),  # seconds
         )
 
     @cached_property
@@ -125,9 +178,15 @@ class GroupTables:
     @cached_property
     def representative(self) -> list[str]:
         """Names of the representative's key columns."""
-        taken = {"generation", "fingerprint", "group_id", "score", "diameter", "exact", "result"}
+        taken = {"generation", "fingerprint", "content", "group_id", "score", "diameter", "exact", "result"}
+        taken |= {"group_rows", "lowest"}
         taken |= {name.lower() for name in self.tables.key_names}
         return [free_name(taken, "representative", name) for name in self.tables.key_names]
+
+    @property
+    def apart_keys(self) -> list[str]:
+        """Names of the key columns of `apart`."""
+        return [column.name for column in list(self.apart.c)[3:]]
 
     @cached_property
     def shown(self) -> list[str]:
@@ -160,16 +219,27 @@ class GroupTables:
 
     @property
     def all(self) -> list[Table]:
-        return [self.edges, self.contents, self.changes, self.state, self.results]
+        found = [self.edges, self.contents, self.changes, self.state, self.results]
+        return [*found, self.apart, self.respected, self.claims]
 
     def indexes(self) -> list[CreateIndex]:
         place = placed(self.tables.record.options.tablespace)
         edges, contents = self.edges, self.contents
         found = [
             Index(identifier(edges.name, "b"), edges.c.pairing, edges.c.b, **place),
+            Index(identifier(edges.name, "score"), *(edges.c[one] for one in ("pairing", "score", "a", "b")), **place),
             Index(identifier(contents.name, "group"), contents.c.generation, contents.c.group_id, **place),
+            *(self._order(name) for name in ORDERS),
         ]
         return [CreateIndex(index, if_not_exists=True) for index in found]
+
+    def _order(self, name: str) -> Index:
+        """Groups by one of their figures; only representatives are in it."""
+        columns = [self.contents.c[one] for one in ("generation", name, "group_id")]
+        leads = self.contents.c.group_rows.is_not(None)
+        place = placed(self.tables.record.options.tablespace)
+        named = identifier(self.contents.name, name)
+        return Index(named, *columns, postgresql_where=leads, sqlite_where=leads, **place)
 
     def views(self) -> list[str]:
         """The statements that make the views; they read dbsim's own tables only."""
@@ -181,11 +251,15 @@ class GroupTables:
         own = ["group_id", "score", "diameter", *self.representative, "exact"]
         columns = first + [f"s.{quote(key)} AS {quote(key)}" for key in self.tables.key_names]
         columns += [f"c.{quote(one)} AS {quote(shown)}" for one, shown in zip(own, self.shown, strict=True)]
+        rows = zip(self.apart_keys, self.tables.key_names, strict=True)
+        own_row = " AND ".join(f"x.{quote(apart)} = s.{quote(key)}" for apart, key in rows)
         return (
             f"CREATE VIEW {quote(name)} AS SELECT {', '.join(columns)} FROM {quote(self.results.name)} r "
             f"JOIN {quote(self.contents.name)} c ON c.generation = r.generation "
-            f"JOIN {quote(self.tables.signatures.name)} s "
-            f"ON s.{quote(self.tables.names.fingerprint)} = c.fingerprint WHERE {condition}"
+            f"JOIN {quote(self.tables.signatures.name)} s ON s.{quote(self.tables.names.fingerprint)} = c.content "
+            f"LEFT JOIN {quote(self.apart.name)} x "
+            f"ON x.generation = c.generation AND x.fingerprint = c.content AND {own_row} "
+            f"WHERE {condition} AND coalesce(x.number, c.content) = c.fingerprint"
         )
 
 

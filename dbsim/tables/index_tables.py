@@ -76,6 +76,11 @@ class IndexTables:
         return [name for name, _ in self.record.primary_key]
 
     @cached_property
+    def companions(self) -> dict[str, Any]:
+        """Other tables of the index, made once: see `DecisionTables.of`."""
+        return {}
+
+    @cached_property
     def names(self) -> ColumnNames:
         return ColumnNames.of(self.record)
 

@@ -9,13 +9,14 @@ from sqlalchemy import Connection
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from dbsim.dedupe.browse import Browser, Doubtful
-from dbsim.dedupe.decisions import Book
+from dbsim.dedupe.people.browse import Browser, Doubtful
+from dbsim.dedupe.people.claims import Claims
+from dbsim.dedupe.people.decisions import Book
 from dbsim.errors import Contradiction, DbsimError, InvalidOption
 from dbsim.index import Index
 from dbsim.tables.source import public_key
 from dbsim.web.reviewing import Session, identity
-from dbsim.web.state import BROWSER, NAME, Server, browser, browser_id, link, sent_key
+from dbsim.web.state import BROWSER, NAME, Server, browser_id, link, sent_key
 
 PAGE = 50
 YEAR = 365 * 86400
@@ -27,13 +28,13 @@ def page(server: Server, request: Request) -> Response:
 
 def _shown(server: Server, request: Request, mine: str, message: str = "") -> Response:
     index = server.chosen(request)
-    view = browser(index)
+    view = server.view(index)
     if not index.context.read(view.exist):
         return server.page(request, "no_groups.html", index=index, title="Review")
-    session = server.claims.session(index.name, mine)
+    session = server.sessions.of(index, mine)
     pair = None if server.read_only else _next(server, index, view, mine)
-    counts = index.context.read(Book(index.context).counts)
-    total = index.context.read(view.pairs)
+    counts = server.counted(index, "decisions", Book(index.context).counts) or {}
+    total = server.counted(index, "pairs", view.pairs) or 0
     values: dict[str, Any] = {
         "pair": pair,
         "session": session,
@@ -57,15 +58,21 @@ def _next(server: Server, index: Index, view: Browser, mine: str) -> Doubtful | 
         pairs = view.outdated(connection)
         return [Doubtful(public_key(names, a), public_key(names, b), 0.0, (0.0, 0, 0)) for a, b in pairs]
 
-    pair = server.claims.take(index.name, mine, index.context.read(again))
-    after: tuple[float, int, int] | None = None
+    pair = server.sessions.take(index, mine, index.context.read(again))
+    session = server.sessions.of(index, mine)
     while pair is None:
-        place = after
+        place = session.place
         found = index.context.read(lambda c: view.doubtful(c, 0.0, place))  # noqa: B023
-        if not found:
+        if found:
+            pair = server.sessions.take(index, mine, found)
+            score, a, b = found[-1].place if pair is None else pair.place
+            session.place = (score, a, b if pair is None else b - 1)  # what is before it is decided, or others have it
+        elif place is None:
             return None
-        pair = server.claims.take(index.name, mine, found)
-        after = found[-1].place
+        else:
+            session.place = None  # once more from the beginning: others may have left pairs open
+            found = index.context.read(lambda c: view.doubtful(c, 0.0, None))
+            return server.sessions.take(index, mine, found) if found else None
     return pair
 
 
@@ -82,7 +89,7 @@ def decided(server: Server, request: Request, fields: dict[str, str]) -> Respons
     index, mine = server.chosen(request), browser_id(request)
     if server.read_only:
         raise DbsimError("this server was started with --read-only: nothing can be decided")
-    session = server.claims.session(index.name, mine)
+    session = server.sessions.of(index, mine)
     who = fields.get("who", "").strip()[:200]
     if fields.get("verdict") == "undo":
         _undo(index, session)
@@ -97,7 +104,7 @@ def decided(server: Server, request: Request, fields: dict[str, str]) -> Respons
             return _shown(server, request, mine, str(error))
         session.history.append((a, b, before))
         session.done += 1
-    server.claims.release(index.name, mine)
+    Claims(index.context).release(mine)
     back = fields.get("back")
     answer = RedirectResponse(link("/group", index, id=back) if back else link("/review", index), 303)
     answer.set_cookie(NAME, who.encode("ascii", "ignore").decode(), max_age=YEAR, samesite="strict")
@@ -106,6 +113,7 @@ def decided(server: Server, request: Request, fields: dict[str, str]) -> Respons
 
 
 def _undo(index: Index, session: Session) -> None:
+    session.place = None
     if not session.history:
         return
     a, b, before = session.history.pop()
@@ -129,7 +137,7 @@ def listed(server: Server, request: Request) -> Response:
         "decisions": [decision for _, decision in found[:PAGE]],
         "next": None if more is None else json.dumps(list(more), default=str),
         "verdict": verdict or "",
-        "counts": index.context.read(book.counts),
+        "counts": server.counted(index, "decisions", book.counts) or {},
     }
     return server.page(request, "decisions.html", index=index, title="Decisions", **values)
 

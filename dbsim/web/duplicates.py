@@ -11,12 +11,12 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 
 from dbsim.dedupe.acting.keep import CHOICES
-from dbsim.dedupe.browse import BARS, SORTS, Filter, Summary
+from dbsim.dedupe.people.browse import BARS, SORTS, Browser, Filter, Summary
 from dbsim.errors import DbsimError, InvalidOption, UnknownKey
 from dbsim.index import Index
 from dbsim.report.table import COLUMNS, write_rows
 from dbsim.web.reviewing import identity
-from dbsim.web.state import Server, browser, link
+from dbsim.web.state import Server, link
 
 PAGE = 25
 MEMBERS = 24  # of one group, side by side
@@ -25,7 +25,7 @@ EXPORTED = 200  # groups read at once
 
 def page(server: Server, request: Request) -> Response:
     index = server.chosen(request)
-    view, asked = browser(index), request.query_params
+    view, asked = server.view(index), request.query_params
     if not index.context.read(view.exist):
         return server.page(request, "no_groups.html", index=index, title="Duplicates")
     wanted, sort = _filter(index, request), _sort(request)
@@ -44,8 +44,11 @@ def page(server: Server, request: Request) -> Response:
         "rows": wanted.rows,
     }
     if after is None:  # what is true of all pages is computed for the first
-        values["count"] = index.context.read(lambda c: view.count(c, wanted))
-        values["histogram"] = index.context.read(lambda c: view.histogram(c, wanted))
+        values["count"] = server.counted(index, "groups", lambda c: view.count(c, wanted), wanted)
+        whole = Filter(rows=wanted.rows, among=wanted.among)  # whatever the range of scores
+        values["histogram"] = (
+            server.counted(index, "histogram", lambda c: view.histogram(c, whole), whole) or [0] * BARS
+        )
     return server.page(request, "duplicates.html", index=index, title="Duplicates", labelled=labelled, **values)
 
 
@@ -56,7 +59,7 @@ def group(server: Server, request: Request) -> Response:
     if keep not in CHOICES:
         raise InvalidOption(f"rows are kept by {', '.join(CHOICES)} here, not by {keep!r}")
     number = _integer(request.query_params.get("id"))
-    view = browser(index)
+    view = server.view(index)
     members = index.context.read(lambda c: view.members(c, number, MEMBERS))
     found = index.context.read(lambda c: view.page(c, Filter(rows=1, among=(number,)), "size", None, 1))
     if not members or not found:
@@ -133,7 +136,7 @@ def _among(index: Index, text: str) -> tuple[int, ...] | None:
     """Groups with a row of this key, or with rows similar to this text."""
     if not text:
         return None
-    view = browser(index)
+    view = Browser(index.context)
     keys = [index.key(hit.key) for hit in index.search(text, threshold=0.1, limit=100)]
     try:
         keys += [index.key(hit.key) for hit in index.similar(_key(text), threshold=0.1, limit=100)]
@@ -188,7 +191,7 @@ def _texts(index: Index, groups: list[Summary]) -> list[str]:
 
 
 def _walk(index: Index, wanted: Filter, sort: str) -> Iterator[tuple[Summary, list[tuple[Any, float, str | None]]]]:
-    view, after = browser(index), None
+    view, after = Browser(index.context), None
     while True:
         place = after
         groups = index.context.read(lambda c: view.page(c, wanted, sort, place, EXPORTED))  # noqa: B023

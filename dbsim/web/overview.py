@@ -12,12 +12,12 @@ from dbsim.web.state import Server
 
 
 def page(server: Server, request: Request) -> Response:
-    found = [server.database.index(name) for name in server.names()]
+    found = [server.opened(name) for name in server.names()]
     shown = []
     for index in found:
-        status = index.status()
-        problems = [(problem, command(server, index.name, problem)) for problem in status.problems]
-        shown.append((index, status, problems, max(status.rows - status.indexed, 0)))
+        status = server.figures.get((index.name, "status"), index.status)
+        problems = [(problem, command(server, index.name, problem)) for problem in (status.problems if status else ())]
+        shown.append((index, status, problems))
     return server.page(request, "overview.html", indexes=shown, title="Overview")
 
 

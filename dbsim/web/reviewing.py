@@ -1,4 +1,4 @@
-"""Who looks at which pair just now, and what each has decided: the memory of one server for the page Review."""
+"""What each browser has decided and skipped: the memory of one server for the page Review."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from dbsim.dedupe.browse import Doubtful
+from dbsim.dedupe.people.browse import Doubtful
+from dbsim.dedupe.people.claims import Claims
+from dbsim.index import Index
 from dbsim.report.templating import written_key
 
-CLAIM = 600.0  # seconds a pair is kept for somebody who does not answer
 SESSIONS = 1000  # remembered
 
 
 @dataclass
 class Session:
-    """One browser: the pair it was given, what it decided last, how fast it is."""
+    """One browser: what it decided last, how fast it is."""
 
-    claimed: frozenset[str] | None = None
-    until: float = 0.0
     done: int = 0
     began: float = field(default_factory=time.monotonic)
     history: deque[tuple[Any, Any, Any]] = field(default_factory=lambda: deque(maxlen=200))  # a, b, decision before
     skipped: set[frozenset[str]] = field(default_factory=set)
+    place: tuple[float, int, int] | None = None  # in the order of pairs, up to which everything is decided or taken
 
     @property
     def an_hour(self) -> int:
@@ -38,36 +38,23 @@ def identity(a: Any, b: Any) -> frozenset[str]:
     return frozenset((written_key(a), written_key(b)))
 
 
-class Claims:
-    """No two browsers get the same pair at once."""
+class Sessions:
+    """What this server remembers of every browser; which pair it has is written in the database."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._sessions: dict[tuple[str, str], Session] = {}
 
-    def session(self, index: str, browser: str) -> Session:
+    def of(self, index: Index, browser: str) -> Session:
         with self._lock:
             if len(self._sessions) > SESSIONS:
                 self._sessions.pop(next(iter(self._sessions)))
-            return self._sessions.setdefault((index, browser), Session())
+            return self._sessions.setdefault((index.name, browser), Session())
 
-    def take(self, index: str, browser: str, pairs: Iterable[Doubtful]) -> Doubtful | None:
+    def take(self, index: Index, browser: str, pairs: Iterable[Doubtful]) -> Doubtful | None:
         """The first pair that nobody else looks at; it is the browser's until it decides, or leaves it long."""
-        mine = self.session(index, browser)
-        with self._lock:
-            now = time.monotonic()
-            taken = {
-                other.claimed
-                for (name, _), other in self._sessions.items()
-                if name == index and other is not mine and other.until > now
-            }
-            for pair in pairs:
-                both = identity(pair.a, pair.b)
-                if both not in taken and both not in mine.skipped:
-                    mine.claimed, mine.until = both, now + CLAIM
-                    return pair
-            mine.claimed = None
-        return None
-
-    def release(self, index: str, browser: str) -> None:
-        self.session(index, browser).claimed = None
+        skipped = self.of(index, browser).skipped
+        open_ = [pair for pair in pairs if identity(pair.a, pair.b) not in skipped]
+        names = [" ".join(sorted(identity(pair.a, pair.b))) for pair in open_]
+        place = Claims(index.context).take(browser, names) if names else None
+        return None if place is None else open_[place]

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import json
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlencode
 
 import jinja2
+from sqlalchemy import Connection
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from dbsim.database import Database
-from dbsim.dedupe.browse import Browser
-from dbsim.errors import InvalidOption
+from dbsim.dedupe.people.browse import Browser
+from dbsim.errors import InvalidOption, UnknownName
 from dbsim.index import Index
 from dbsim.report.marks import analysers_of
 from dbsim.report.templating import environment, written_key
+from dbsim.web.figures import Figures
 from dbsim.web.guard import Doors
-from dbsim.web.reviewing import Claims
+from dbsim.web.reviewing import Sessions
 
 HERE = Path(__file__).parent
 NAME = "dbsim_name"  # cookies: who reviews, and which browser it is
@@ -37,15 +40,38 @@ class Server:
     index: str | None = None
     read_only: bool = False
     allow_resolve: bool = False
-    claims: Claims = field(default_factory=Claims)
+    sessions: Sessions = field(default_factory=Sessions)
+    figures: Figures = field(default_factory=Figures)
+    indexes: dict[str, Index] = field(default_factory=dict)
+    views: dict[str, Browser] = field(default_factory=dict)
     templates: jinja2.Environment = field(default_factory=lambda: environment(HERE / "templates"))
 
     def names(self) -> list[str]:
         return [self.index] if self.index else [index.name for index in self.database.indexes()]
 
     def chosen(self, request: Request) -> Index:
-        name = request.query_params.get("index") or self.index or next(iter(self.names()), "")
-        return self.database.index(self.index or name)
+        return self.opened(self.index or request.query_params.get("index") or next(iter(self.names()), ""))
+
+    def opened(self, name: str) -> Index:
+        """The same one for all requests, with its compiled statements; it follows changes by itself."""
+        try:
+            index = self.indexes[name] if name in self.indexes else self.database.index(name)
+            assert index.context.name == name  # a look, from time to time, whether it is still there
+        except UnknownName:
+            self.indexes.pop(name, None)
+            raise
+        return self.indexes.setdefault(name, index)
+
+    def view(self, index: Index) -> Browser:
+        """Likewise, as long as the index has the same generation."""
+        context = index.context
+        if index.name not in self.views or self.views[index.name].context is not context:
+            self.views[index.name] = Browser(context)
+        return self.views[index.name]
+
+    def counted(self, index: Index, what: str, count: Callable[[Connection], Any], *more: Any) -> Any:
+        """A figure about the whole index, as last counted; None while it is counted for the first time."""
+        return self.figures.get((index.name, what, *more), lambda: index.context.read(count))
 
     def page(self, request: Request, template: str, status: int = 200, **values: Any) -> Response:
         """A whole page, or the part of one that a script has asked for."""
@@ -71,10 +97,6 @@ def link(path: str, index: Index | None = None, **values: Any) -> str:
     given = {"index": index.name if index is not None else None, **values}
     query = urlencode({name: value for name, value in given.items() if value is not None and value != ""})
     return f"{path}?{query}" if query else path
-
-
-def browser(index: Index) -> Browser:
-    return Browser(index.context)
 
 
 async def form(request: Request) -> dict[str, str]:

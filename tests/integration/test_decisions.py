@@ -113,6 +113,45 @@ def test_written_from_sql(index: dbsim.Index, database: dbsim.Database) -> None:
             execute(database.engine, insert + wrong)
 
 
+def pairs_of(index: dbsim.Index, **options: Any) -> set[frozenset[int]]:
+    return {frozenset((pair.a, pair.b)) for pair in index.pairs(**options)}
+
+
+def pairs_in_view(database: dbsim.Database) -> list[tuple[int, int, float]]:
+    return sorted(fetch(database.engine, "SELECT a, b, score FROM dbsim_articles_pairs"))
+
+
+def test_pairs_view_and_similar_respect_decisions(index: dbsim.Index, database: dbsim.Database) -> None:
+    """1 to 4 are near each other, 1 and 2 are copies, 13 to 16 are alone."""
+    before, view = pairs_of(index), {row[:2] for row in pairs_in_view(database)}
+    index.decide(1, 2, "different")
+    index.decide(1, 3, "different")
+    index.decide(1, 4, "same")
+    index.decide(1, 13, "same")
+    index.decide(14, 13, "unsure")
+    expected = before - {frozenset((1, 2)), frozenset((1, 3))} | {frozenset((1, 13))}
+    assert pairs_of(index) == pairs_of(index, copies="all") == expected
+    assert pairs_of(index, decided=False) == before
+    assert pairs_of(index, copies="first") >= {frozenset((1, 13)), frozenset((1, 4))}
+    said = {frozenset((pair.a, pair.b)): pair for pair in index.pairs() if pair.decided}
+    assert {pair.decided for pair in said.values()} == {"same"}
+    assert set(said) == {frozenset((1, 4)), frozenset((1, 13))}
+    assert said[frozenset((1, 13))].score == pytest.approx(index.explain(1, 13).exact)
+    gone, added = {(1, 2), (2, 1), (1, 3), (3, 1)}, {(1, 13), (13, 1)}
+    assert [row[:2] for row in pairs_in_view(database)] == sorted(view - gone | added)
+    assert [(hit.key, hit.decided) for hit in index.similar(1)] == [(4, "same"), (13, "same")]
+    assert [hit.key for hit in index.similar(1, where="id > 4")] == [13]
+    assert [hit.key for hit in index.similar(1, decided=False)] == [2, 3, 4]
+    assert [hit.key for hit in index.similar(2, limit=2)] == [3, 4]
+    assert [hit.key for hit in index.search(sentence(0), decided=1)] == [4, 13]
+    assert [hit.key for hit in index.search(sentence(0))] == [1, 2, 3, 4]
+    execute(database.engine, f"UPDATE articles SET body = '{near_copy(0, 2)}' WHERE id = 1")
+    index.sync()
+    assert pairs_of(index) == before
+    assert {row[:2] for row in pairs_in_view(database)} == view
+    assert [hit.key for hit in index.similar(1)] == [2, 3, 4]
+
+
 def test_any_key(database: dbsim.Database) -> None:
     execute(
         database.engine,
@@ -136,7 +175,8 @@ def test_any_key(database: dbsim.Database) -> None:
 
 
 def test_an_index_made_before_there_were_decisions(index: dbsim.Index, database: dbsim.Database) -> None:
-    execute(database.engine, "DROP TABLE dbsim_articles_decisions")
+    execute(database.engine, "DROP VIEW dbsim_articles_pairs", "DROP TABLE dbsim_articles_decisions")
+    assert [hit.key for hit in index.similar(1)] == [2, 3, 4]
     assert listed(index) == []
     assert not index.undecide(1, 2)
     index.decide(1, 2, "same")
@@ -167,3 +207,22 @@ def test_from_the_shell(
     assert float(rows[0]["score of body"]) == pytest.approx(index.explain(1, 3).exact)
     assert dbsim_("decide", url, "articles", "1", "3", "--undo")[0] == 0
     assert dbsim_("decide", url, "articles", "1", "3", "--undo")[0] == 1
+
+
+def test_decisions_as_the_truth(index: dbsim.Index) -> None:
+    with pytest.raises(InvalidOption, match="nothing is decided yet"):
+        index.evaluate(sample=3, truth="decisions")
+    index.decide(1, 3, "same")  # found by the texts
+    index.decide(5, 7, "same")
+    index.decide(1, 13, "same")  # not found
+    index.decide(1, 4, "different")  # found all the same
+    index.decide(13, 14, "different")
+    index.decide(13, 15, "unsure")  # says nothing
+    truth = index.evaluate(sample=3, truth="decisions").truth
+    assert truth is not None
+    assert (truth.column, truth.labelled) == ("decisions", 5)
+    assert (truth.answers.recall.value, truth.answers.precision.value) == (pytest.approx(2 / 3), pytest.approx(2 / 3))
+    assert truth.best_threshold is not None
+    threshold, quality = truth.best_threshold
+    assert index.explain(1, 4).exact < threshold < index.explain(5, 7).exact  # type: ignore[operator]
+    assert quality == pytest.approx(0.8)

@@ -58,7 +58,7 @@ def test_groups_and_the_view(database: dbsim.Database) -> None:
     assert [row[0] for row in rows] == [0, 1, 2, 3, 4, 6]
     assert {row[1] for row in rows} == {first.id, second.id}
     assert [row[4] for row in rows] == [0, 0, 0, 0, 4, 4]
-    assert found.to_json()[1] == {
+    assert found.to_list()[1] == {
         "group": str(second.id),
         "representative": 4,
         "diameter": 0.0,

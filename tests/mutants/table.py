@@ -427,7 +427,7 @@ MUTANTS = (
     ),
     Mutant(
         "contradictions are accepted",
-        "dbsim/dedupe/decisions.py",
+        "dbsim/dedupe/people/decisions.py",
         "        if verdict == DIFFERENT and b in ours:",
         "        if False:",
         DECISIONS,
@@ -507,8 +507,8 @@ MUTANTS = (
     Mutant(
         "two reviewers get the same pair",
         "dbsim/web/deciding.py",
-        "        pair = server.claims.take(index.name, mine, found)\n",
-        "        pair = found[0]\n",
+        "            pair = server.sessions.take(index, mine, found)\n",
+        "            pair = found[0]\n",
         _tests(PAGES, only="reviewers or goes_through"),
     ),
     # ── reports ──
@@ -578,7 +578,7 @@ MUTANTS = (
     ),
     Mutant(
         "a search's texts do not decide",
-        "dbsim/search/decide.py",
+        "dbsim/search/deciding/texts.py",
         "        return self.lowest <= score < self.highest",
         "        return False",
         _tests("integration/test_promise.py", "integration/test_search.py", only="exact or threshold or brute"),

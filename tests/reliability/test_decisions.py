@@ -14,6 +14,7 @@ from tests.integration.helpers import articles, execute, near_copy, sentence
 from tests.reliability.harness import size
 
 ROWS = 14
+SQL = ("write", "erase", "change")
 OPTIONS = {"table": "articles", "columns": ["body"], "threshold": 0.5, "rows": 1, "keys": 6, "secret": SECRET}
 
 
@@ -43,7 +44,7 @@ def scratch(database: dbsim.Database, index: dbsim.Index) -> set[frozenset[int]]
 
 def step(chance: random.Random, database: dbsim.Database, index: dbsim.Index) -> None:
     one, two = chance.sample(range(1, ROWS + 1), 2)
-    action = chance.choice(["same", "different", "different", "unsure", "undo", "edit", "delete", "insert", "sql"])
+    action = chance.choice(["same", "different", "different", "unsure", "undo", "edit", "delete", "insert", *SQL])
     try:
         if action == "undo":
             index.undecide(one, two)
@@ -54,10 +55,13 @@ def step(chance: random.Random, database: dbsim.Database, index: dbsim.Index) ->
         elif action == "insert":
             insert = f"INSERT INTO articles VALUES ({one}, '{body(chance)}') ON CONFLICT DO NOTHING"
             execute(database.engine, insert)
-        elif action == "sql":
+        elif action in SQL:
             low, high = sorted((one, two))
             insert = f"INSERT INTO dbsim_articles_decisions (a, b, verdict) VALUES ({low}, {high}, 'unsure')"
-            execute(database.engine, insert + " ON CONFLICT DO NOTHING")
+            rest = chance.choice(["a", "b"]) + f" = {one}"
+            delete = f"DELETE FROM dbsim_articles_decisions WHERE {rest}"
+            change = f"UPDATE dbsim_articles_decisions SET verdict = 'unsure' WHERE {rest}"
+            execute(database.engine, {"write": f"{insert} ON CONFLICT DO NOTHING", "erase": delete}.get(action, change))
         else:
             index.decide(one, two, action)
     except (Contradiction, UnknownKey):
@@ -78,18 +82,12 @@ def test_incremental_groups_equal_a_full_run_with_decisions(database: dbsim.Data
         found = groups(index)
         assert found == scratch(database, index)
         together = {frozenset((a, b)) for group in found for a in group for b in group if a != b}
-        copies = _bodies(database)
         for decision in index.decisions():
             pair = frozenset((decision.a, decision.b))
-            if decision.outdated or copies.get(decision.a) == copies.get(decision.b):
+            if decision.outdated:
                 continue
             assert not (decision.verdict == "different" and pair in together)
             assert not (decision.verdict == "same" and pair not in together)
-
-
-def _bodies(database: dbsim.Database) -> dict[int, str]:
-    with database.engine.connect() as connection:
-        return {row[0]: row[1] for row in connection.execute(text("SELECT id, body FROM articles"))}
 
 
 def test_same_below_the_threshold_and_different_through_a_third_row(database: dbsim.Database) -> None:
@@ -108,3 +106,48 @@ def test_same_below_the_threshold_and_different_through_a_third_row(database: db
     index.undecide(1, 3)
     index.sync()
     assert groups(index) == {frozenset((1, 2, 3))}
+
+
+def test_copies_that_are_different(database: dbsim.Database) -> None:
+    """Rows of equal content, and what is near to them, through every change of the decision."""
+    articles(database.engine, {1: sentence(1), 2: sentence(1), 3: sentence(1), 4: near_copy(1, 2), 5: sentence(50)})
+    index = database.create_index("articles", **OPTIONS)
+    index.sync()
+    assert groups(index) == {frozenset((1, 2, 3, 4))}
+    index.decide(1, 3, "different")
+    index.decide(2, 3, "same")
+    index.sync()
+    assert groups(index) == {frozenset((1, 4)), frozenset((2, 3))}
+    assert groups(index) == scratch(database, index)
+    index.decide(2, 3, "different")
+    index.decide(3, 5, "same")
+    assert groups(index) == {frozenset((1, 2, 4)), frozenset((3, 5))}
+    assert {hit.key for group in index.duplicates(by="tight", save="tight") for hit in group.members} == {1, 2, 3, 4, 5}
+    execute(database.engine, "DELETE FROM articles WHERE id = 1")
+    index.sync()
+    assert groups(index) == {frozenset((2, 4)), frozenset((3, 5))}
+    execute(database.engine, "DELETE FROM dbsim_articles_decisions")
+    assert groups(index) == {frozenset((2, 3, 4))}  # at once, without a sync
+
+
+def test_decisions_about_copies_that_want_different_things(database: dbsim.Database) -> None:
+    """1 and 2 are equal, but 1 is 3 and 2 is not."""
+    articles(database.engine, {1: sentence(1), 2: sentence(1), 3: near_copy(1, 2), 4: sentence(50)})
+    index = database.create_index("articles", **OPTIONS)
+    index.sync()
+    index.decide(1, 3, "same")
+    index.decide(2, 3, "different")
+    index.decide(2, 4, "same")
+    assert groups(index) == {frozenset((1, 3)), frozenset((2, 4))}
+    assert groups(index) == scratch(database, index)
+
+
+def test_deleting_leaves_copies_that_are_different(database: dbsim.Database) -> None:
+    articles(database.engine, {key: sentence(1) for key in (1, 2, 3)})
+    index = database.create_index("articles", **OPTIONS)
+    index.sync()
+    index.decide(1, 2, "different")
+    resolution = index.delete_duplicates()
+    assert resolution.removed == 1
+    index.sync()
+    assert groups(index) == set()

@@ -7,17 +7,18 @@ import re
 import shutil
 import subprocess
 import sys
+import uuid
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
-from sqlalchemy import text
+from sqlalchemy import make_url, text
 
 import dbsim
-from tests.conftest import SECRET
+from tests.conftest import ENGINES, SECRET
 from tests.integration.helpers import execute, near_copy, sentence
 
 FLAGS = (
@@ -38,9 +39,15 @@ ATTACKS = (
 
 
 def fill(database: dbsim.Database, groups: int = 6) -> dbsim.Index:
-    """Groups of three (a text, a copy, a near copy), then attacks as keys, texts and names."""
+    """A table, an index on it, and stored groups."""
     database.upgrade()
     execute(database.engine, "CREATE TABLE articles (id VARCHAR(80) PRIMARY KEY, title TEXT, body TEXT)")
+    write_rows(database, groups)
+    return make_index(database)
+
+
+def write_rows(database: dbsim.Database, groups: int = 6) -> None:
+    """Groups of three (a text, a copy, a near copy), then attacks as keys, texts and names."""
     rows = []
     for number in range(groups):
         texts = (sentence(number), sentence(number), near_copy(number, 1 + 2 * (number % 4)))
@@ -49,7 +56,11 @@ def fill(database: dbsim.Database, groups: int = 6) -> dbsim.Index:
         for twin in (0, 1):
             rows.append({"id": f"{number}{twin}{attack}"[:80], "t": attack, "b": f"{attack} {near_copy(90, 1 + twin)}"})
     with database.engine.begin() as connection:
+        connection.execute(text("DELETE FROM articles"))
         connection.execute(text("INSERT INTO articles VALUES (:id, :t, :b)"), rows)
+
+
+def make_index(database: dbsim.Database) -> dbsim.Index:
     index = database.create_index(
         "articles",
         table="articles",
@@ -95,9 +106,65 @@ def serving(url: str, *options: str) -> Iterator[Served]:
             process.wait(300)
 
 
+@dataclass
+class Shared:
+    """One database for all tests of a module, which leave it as it was."""
+
+    url: str
+    database: dbsim.Database
+    index: dbsim.Index
+
+    def tidy(self) -> None:
+        if list(self.index.decisions()):
+            execute(self.database.engine, "DELETE FROM dbsim_articles_decisions")
+            self.index.sync()
+        execute(self.database.engine, "DELETE FROM dbsim_articles_claims")
+
+
+@contextmanager
+def created(postgres_url: str) -> Iterator[str]:
+    name = f"web_{uuid.uuid4().hex[:12]}"
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name} STRATEGY file_copy")
+    yield make_url(postgres_url).set(database=name).render_as_string(hide_password=False)
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture(scope="module", params=ENGINES)
+def shared(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shared]:
+    with ExitStack() as stack:
+        if request.param == "sqlite":
+            url = f"sqlite:///{tmp_path_factory.mktemp('web') / 'test.db'}"
+        else:
+            url = stack.enter_context(created(request.getfixturevalue("postgres_url")))
+        database = dbsim.open(url, create=True)
+        stack.callback(database.close)
+        yield Shared(url, database, fill(database))
+
+
 @pytest.fixture
-def index(database: dbsim.Database) -> dbsim.Index:
-    return fill(database)
+def url(shared: Shared) -> str:
+    return shared.url
+
+
+@pytest.fixture
+def database(shared: Shared) -> dbsim.Database:
+    return shared.database
+
+
+@pytest.fixture
+def index(shared: Shared) -> Iterator[dbsim.Index]:
+    yield shared.index
+    shared.tidy()
+
+
+@pytest.fixture
+def rows_come_back(shared: Shared) -> Iterator[None]:
+    """For tests that change the table."""
+    yield
+    write_rows(shared.database)
+    shared.index.sync()
 
 
 @pytest.fixture(scope="session")
@@ -112,24 +179,24 @@ def chromium() -> str:
     return path
 
 
-@pytest.fixture
-def browse(chromium: str, tmp_path: Path) -> Iterator[Callable[..., Any]]:
-    """A new browser with a profile of its own: browse(width=…, scheme=…) → a page that notes what went wrong."""
+@pytest.fixture(scope="module")
+def running_browser(chromium: str) -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        opened = []
+        browser = playwright.chromium.launch(executable_path=chromium, headless=True, args=list(FLAGS))
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def browse(running_browser: Any) -> Iterator[Callable[..., Any]]:
+    """Somebody with cookies of their own: browse(width=…, scheme=…) → a page that notes what went wrong."""
+    with ExitStack() as opened:
 
         def browse(width: int = 1280, scheme: str = "light") -> Any:
-            context = playwright.chromium.launch_persistent_context(
-                tmp_path / f"profile{len(opened)}",
-                executable_path=chromium,
-                headless=True,
-                args=list(FLAGS),
-                viewport={"width": width, "height": 844},
-                color_scheme=scheme,
-            )
-            opened.append(context)
+            context = running_browser.new_context(viewport={"width": width, "height": 844}, color_scheme=scheme)
+            opened.callback(context.close)
             page = context.new_page()
             page.errors = []
             page.on("pageerror", lambda error: page.errors.append(str(error)))
@@ -137,5 +204,3 @@ def browse(chromium: str, tmp_path: Path) -> Iterator[Callable[..., Any]]:
             return page
 
         yield browse
-        for context in opened:
-            context.close()

@@ -9,16 +9,22 @@ import pytest
 
 import dbsim
 from tests.integration.helpers import near_copy, sentence
-from tests.web.conftest import Served, serving
+from tests.web.conftest import Served, Shared, serving
 
 PAGES = ("/", "/search?index=articles", "/duplicates", "/review", "/decisions", "/statistics")
 Browse = Callable[..., Any]
 
 
-@pytest.fixture
-def served(url: str, index: dbsim.Index) -> Any:
-    with serving(url, "--allow-resolve") as found:
+@pytest.fixture(scope="module")
+def server(shared: Shared) -> Any:
+    with serving(shared.url, "--allow-resolve") as found:
         yield found
+
+
+@pytest.fixture
+def served(server: Served, index: dbsim.Index) -> Served:
+    """After which decisions are gone again."""
+    return server
 
 
 def keys(page: Any) -> tuple[str, str]:
@@ -90,6 +96,26 @@ def test_two_browsers_review_at_once(served: Served, browse: Browse, index: dbsi
         press(one, "u")
         press(two, "u")
     assert len(set(seen)) == len(list(index.decisions())) == 6
+
+
+def test_two_servers_share_what_is_looked_at(served: Served, browse: Browse, url: str, index: dbsim.Index) -> None:
+    with serving(url) as other:
+        one, two = browse(), browse(390)
+        for page, server in ((one, served), (two, other)):
+            page.goto(server.address)
+            page.goto(server.base + "/review")
+        seen = []
+        for _ in range(2):
+            seen += [keys(one), keys(two)]
+            press(one, "u")
+            press(two, "s")
+        assert len(set(seen)) == len(list(index.decisions())) == 4
+        mine = keys(two)
+    with serving(url) as again:  # a server that was restarted goes on with the pair that this browser had
+        address = again.address
+        two.goto(address)
+        two.goto(again.base + "/review")
+        assert keys(two) == mine
 
 
 def test_search_while_typing_and_duplicates_by_keys(served: Served, browse: Browse) -> None:

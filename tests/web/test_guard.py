@@ -6,6 +6,7 @@ import pytest
 
 import dbsim
 from dbsim.web.app import application
+from dbsim.web.figures import Figures
 from dbsim.web.guard import MOST_BYTES, Doors
 from dbsim.web.state import Server
 from tests.web.asgi import Client
@@ -18,7 +19,7 @@ GOOD = {"host": HOST, "cookie": f"dbsim_8765={TOKEN}"}
 
 @pytest.fixture
 def client(index: dbsim.Index, database: dbsim.Database) -> Client:
-    return Client(application(Server(database, DOORS)))
+    return Client(application(Server(database, DOORS, figures=Figures(60))))
 
 
 def test_the_token_becomes_a_cookie(client: Client) -> None:
@@ -72,7 +73,7 @@ def test_every_answer_is_guarded(client: Client) -> None:
 def test_read_only_and_without_allow_resolve(index: dbsim.Index, database: dbsim.Database) -> None:
     form = {"a": '"k0a"', "b": '"k0c"', "verdict": "same", "csrf": DOORS.csrf}
     headers = GOOD | {"origin": f"http://{HOST}"}
-    client = Client(application(Server(database, DOORS, read_only=True)))
+    client = Client(application(Server(database, DOORS, read_only=True, figures=Figures(60))))
     assert client.post("/review?index=articles", data=form, headers=headers).status_code == 409
     assert client.get("/resolve?index=articles", headers=GOOD).status_code == 409
     answer = client.post("/resolve?index=articles", data={"csrf": DOORS.csrf, "sure": "yes"}, headers=headers)

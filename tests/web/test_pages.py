@@ -14,11 +14,12 @@ import pytest
 
 import dbsim
 from dbsim.web.app import application
-from dbsim.web.reviewing import Claims
+from dbsim.web.figures import Figures
+from dbsim.web.reviewing import Sessions
 from dbsim.web.state import Server
 from tests.integration.helpers import execute, near_copy, sentence
 from tests.web.asgi import Answer, Client
-from tests.web.conftest import ATTACKS, fill, serving
+from tests.web.conftest import ATTACKS, Shared, fill, make_index, serving
 from tests.web.test_guard import DOORS, GOOD, HOST
 
 MINE = GOOD | {"cookie": f"{GOOD['cookie']}; dbsim_browser=mine"}
@@ -27,7 +28,7 @@ POST = MINE | {"origin": f"http://{HOST}"}
 
 @pytest.fixture
 def client(index: dbsim.Index, database: dbsim.Database) -> Client:
-    return Client(application(Server(database, DOORS, allow_resolve=True)), MINE)
+    return Client(application(Server(database, DOORS, allow_resolve=True, figures=Figures(60))), MINE)
 
 
 def pair(page: str) -> tuple[Any, Any] | None:
@@ -41,6 +42,7 @@ def verdict(client: Client, page: str, word: str) -> Answer:
     return client.post("/review?index=articles", data=data, headers=POST)
 
 
+@pytest.mark.usefixtures("rows_come_back")
 def test_overview_names_what_needs_attention(client: Client, database: dbsim.Database) -> None:
     assert "In step with the table" in client.get("/").text
     execute(database.engine, "DELETE FROM articles WHERE id = 'k0a'")
@@ -143,6 +145,7 @@ def test_review_goes_through_all_pairs_and_back(client: Client, index: dbsim.Ind
     assert len(list(index.decisions())) == total - 1
 
 
+@pytest.mark.usefixtures("rows_come_back")
 def test_the_most_doubtful_first_and_outdated_ones_before(
     client: Client, index: dbsim.Index, database: dbsim.Database
 ) -> None:
@@ -161,7 +164,7 @@ def test_the_most_doubtful_first_and_outdated_ones_before(
 
 
 def test_two_reviewers_never_get_the_same_pair(index: dbsim.Index, database: dbsim.Database) -> None:
-    server = Server(database, DOORS, claims=Claims())
+    server = Server(database, DOORS, sessions=Sessions())
     given: list[Any] = []
     browsers = {
         name: Client(application(server), {"host": HOST, "cookie": f"dbsim_8765={DOORS.token}; dbsim_browser={name}"})
@@ -188,7 +191,10 @@ def test_contradictions_are_said(client: Client, index: dbsim.Index) -> None:
 
 def test_statistics_and_decisions(client: Client, index: dbsim.Index) -> None:
     page = client.get("/statistics?index=articles").text
-    assert page.count("<svg") == 3
+    assert page.count("<svg") == 4
+    assert "Never measured" in page
+    index.evaluate(sample=5)
+    assert "5 rows asked of" in client.get("/statistics?index=articles").text
     assert "As a table" in page
     index.decide("k1a", "k1c", "same", who="ada <b>", note="<i>note</i>")
     listed = client.get("/decisions?index=articles").text
@@ -197,6 +203,7 @@ def test_statistics_and_decisions(client: Client, index: dbsim.Index) -> None:
     assert "k1c" not in client.get("/decisions?index=articles&verdict=different").text
 
 
+@pytest.mark.usefixtures("rows_come_back")
 def test_delete_counts_then_asks(client: Client, index: dbsim.Index, database: dbsim.Database) -> None:
     page = client.get("/resolve?index=articles&keep=first").text
     values = {name: re.search(rf'name="{name}" value="([^"]*)"', page)[1] for name in ("keep", "groups", "removed")}  # type: ignore[index]
@@ -212,18 +219,16 @@ def test_delete_counts_then_asks(client: Client, index: dbsim.Index, database: d
     assert index.status().rows == before - int(values["removed"])
 
 
-def test_without_groups_and_with_unknown_names(database: dbsim.Database) -> None:
-    index = fill(database)
+def test_without_groups_and_with_unknown_names(shared: Shared, database: dbsim.Database) -> None:
     database.drop_index("articles")
-    client = Client(application(Server(database, DOORS)), GOOD)
+    client = Client(application(Server(database, DOORS, figures=Figures(60))), GOOD)
     assert "No index yet" in client.get("/").text
     assert client.get("/search?index=articles").status_code == 404
     assert client.get("/nowhere").status_code == 404
-    assert index.name == "articles"
+    shared.index = make_index(database)
 
 
-def test_read_only_really_is(url: str, database: dbsim.Database) -> None:
-    fill(database)
+def test_read_only_really_is(url: str, index: dbsim.Index) -> None:
     with serving(url, "--read-only") as served, httpx.Client(base_url=served.base, follow_redirects=True) as client:
         assert client.get(f"/?token={served.token}").status_code == 200
         for path in ("/search?index=articles&f_body=amber", "/duplicates", "/review", "/statistics", "/decisions"):

@@ -21,17 +21,23 @@ class Assignment:
     """One entry for each content that belongs to a group; a group is named after its representative's content."""
 
     fingerprints: Numbers
+    contents: Numbers  # the same, except of a row that was taken out of its content
     group_ids: Numbers
     scores: NDArray[np.float64]
     diameters: NDArray[np.float64]
     exact: NDArray[np.bool_]  # the scores
+    sizes: Numbers  # of the whole group, in rows
+    lowest: NDArray[np.float64]  # score of a member of the group with its representative
 
     def rows(self, generation: int, keys: dict[int, tuple[Any, ...]], part: slice) -> Iterator[tuple[Any, ...]]:
         """For the table; a group whose representative is gone is left out, its change is still to be worked in."""
-        columns = (self.fingerprints, self.group_ids, self.scores, self.diameters, self.exact)
-        for fingerprint, group_id, *values in zip(*(column[part].tolist() for column in columns), strict=True):
+        columns = (self.fingerprints, self.contents, self.group_ids, self.scores, self.diameters, self.exact)
+        figures = zip(self.sizes[part].tolist(), self.lowest[part].tolist(), strict=True)
+        rows = zip(*(column[part].tolist() for column in columns), strict=True)
+        for (fingerprint, content, group_id, *values), figure in zip(rows, figures, strict=True):
             if group_id in keys:
-                yield (generation, fingerprint, group_id, *values, *keys[group_id])
+                summary = figure if fingerprint == group_id else (None, None)
+                yield (generation, fingerprint, content, group_id, *values, *summary, *keys[group_id])
 
 
 @dataclass(frozen=True)
@@ -102,10 +108,17 @@ def _assign(
     grouped = np.flatnonzero((members[labels] > 1) | (copies > 1))
     leaders, known = labels[grouped], Known(graph)
     certain = Known(replace(graph, weights=exact.astype(np.float64)))
+    found = known.completed(scores.representative)(leaders, grouped)
+    lowest = np.full(graph.nodes, np.inf)
+    np.minimum.at(lowest, leaders, found)
+    sizes = np.bincount(labels, copies, minlength=graph.nodes).astype(np.int64)
     return Assignment(
         fingerprints[grouped],
+        fingerprints[grouped],
         fingerprints[leaders],
-        known.completed(scores.representative)(leaders, grouped),
+        found,
         diameters(labels, known.completed(scores.diameter))[grouped],
         certain.completed(lambda a, _: np.full(len(a), float(scores.known)))(leaders, grouped) > 0,
+        sizes[leaders],
+        lowest[leaders],
     )

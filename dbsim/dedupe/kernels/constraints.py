@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import combinations, product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,6 +65,34 @@ class Pieces:
 
     def labels(self) -> Labels:
         return np.array([self.root(node) for node in range(len(self._parent))], np.int64)
+
+
+def split(graph: Graph, exact: NDArray[np.bool_], owners: Nodes) -> tuple[Graph, NDArray[np.bool_]]:
+    """Nodes taken out of others, numbered behind them: owners[i] is where node graph.nodes + i comes from.
+
+    Each has its owner's pairs, and is a copy of its owner and of what else was taken out of it.
+    """
+    if not len(owners):
+        return graph, exact
+    parts: dict[int, list[int]] = {}
+    for place, owner in enumerate(owners.tolist()):
+        parts.setdefault(owner, [owner]).append(graph.nodes + place)
+    touched = np.flatnonzero(np.isin(graph.a, owners) | np.isin(graph.b, owners))
+    more: list[tuple[int, int, float, bool]] = []
+    for a, b, weight, sure in zip(
+        *(column[touched].tolist() for column in (graph.a, graph.b, graph.weights, exact)), strict=True
+    ):
+        pairs = product(parts.get(a, [a]), parts.get(b, [b]))
+        more += [(*sorted(pair), weight, sure) for pair in pairs if pair != (a, b)]
+    more += [(*pair, 1.0, True) for whole in parts.values() for pair in combinations(whole, 2)]
+    a, b, weights, sure = (np.array(column) for column in zip(*more, strict=True))
+    wider = Graph(
+        graph.nodes + len(owners),
+        np.concatenate([graph.a, a.astype(graph.a.dtype)]),
+        np.concatenate([graph.b, b.astype(graph.b.dtype)]),
+        np.concatenate([graph.weights, weights]),
+    )
+    return wider, np.concatenate([exact, sure.astype(bool)])
 
 
 def constrain(graph: Graph, constraints: Constraints, group: Grouping) -> Labels:

@@ -8,7 +8,7 @@ WITH sought AS MATERIALIZED (
     SELECT {s_key}, s.{fingerprint} AS dbsim_content FROM {signatures} AS s
     WHERE {sees_all} AND s.{fingerprint} IN (
         SELECT e.a FROM {edges} AS e UNION ALL SELECT e.b FROM {edges} AS e
-        UNION ALL SELECT c.fingerprint FROM {contents} AS c)
+        UNION ALL SELECT c.content FROM {contents} AS c)
 )
 SELECT {pair_columns}, e.score, NULL::integer AS shared_keys, CASE WHEN e.exact THEN 0::float8 END AS standard_error
 FROM sought AS e JOIN paired AS a ON a.dbsim_content = e.a JOIN paired AS b ON b.dbsim_content = e.b

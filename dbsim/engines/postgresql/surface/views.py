@@ -189,7 +189,7 @@ class PostgreSQLSurface:
     def _own_tables(self) -> dict[str, str]:
         """With their schema: nothing is looked for on the path of whoever makes or calls it."""
         found = self.surface.common_names()
-        names = ("signatures", "queue", "pairs_view", "buckets_view")
+        names = ("signatures", "queue", "decisions", "pairs_view", "buckets_view")
         groups = GroupTables(self.tables)
         stored = {"edges": groups.edges, "results": groups.results, "contents": groups.contents}
         own = {name: f"{self.home}.{quote(table.name)}" for name, table in stored.items()}

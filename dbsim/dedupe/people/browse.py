@@ -8,18 +8,19 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, Integer, Select, Subquery, and_, cast, func, or_, select, tuple_
+from sqlalchemy import Connection, Integer, Select, Subquery, cast, func, select, tuple_
 
 from dbsim.context import Stage
 from dbsim.dedupe.contents import firsts
-from dbsim.dedupe.decisions import Book
+from dbsim.dedupe.people.decisions import Book
 from dbsim.lifecycle import groups as stored_groups
 from dbsim.tables.group_tables import PUBLISHED, GroupTables
 from dbsim.tables.source import Key, public_key
 
 BARS = 40  # of a histogram of scores from 0 to 1
-SORTS = {"size": ("rows", True), "diameter": ("diameter", True), "score": ("lowest", False)}
-LOOKED_AT = 200  # pairs read at once in the search for one that is undecided
+SORTS = {"size": ("rows", True), "diameter": ("diameter", True), "score": ("lowest", False)}  # descending?
+SMALLEST = 2  # rows of a group
+LOOKED_AT, MOST_LOOKED_AT = 25, 1000  # pairs read at once in the search for one that is undecided
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class Filter:
 
     low: float = 0.0
     high: float = 1.0
-    rows: int = 2
+    rows: int = SMALLEST
     among: tuple[int, ...] | None = None
 
 
@@ -83,11 +84,13 @@ class Browser(Stage):
 
     # ── groups ──
     def _summaries(self) -> Subquery:
-        view, shown = self._view, self.groups.shown
-        group, score, diameter = (view.c[name] for name in shown[:3])
-        representative = [func.min(view.c[name]).label(f"r{i}") for i, name in enumerate(self.groups.representative)]
-        columns = [func.count().label("rows"), func.max(diameter).label("diameter"), func.min(score).label("lowest")]
-        return select(group.label("id"), *columns, *representative).group_by(group).subquery("summaries")
+        """Figures of a group stand with its representative; the indexes of `GroupTables` put them in order."""
+        contents, results = self.groups.contents, self.groups.results
+        mine = select(results.c.generation).where(results.c.name == self.result).scalar_subquery()
+        representative = [contents.c[name].label(f"r{i}") for i, name in enumerate(self.groups.representative)]
+        figures = (contents.c.group_rows.label("rows"), contents.c.diameter, contents.c.lowest)
+        query = select(contents.c.group_id.label("id"), *figures, *representative)
+        return query.where(contents.c.generation == mine, contents.c.group_rows.is_not(None)).subquery("summaries")
 
     def page(
         self, connection: Connection, wanted: Filter, sort: str, after: tuple[float, int] | None, size: int
@@ -97,10 +100,10 @@ class Browser(Stage):
         name, descending = SORTS[sort]
         column = found.c[name]
         query = self._filtered(select(found), found, wanted).limit(size)
-        query = query.order_by(column.desc() if descending else column, found.c.id)
+        order = (column, found.c.id)
+        query = query.order_by(*(one.desc() if descending else one for one in order))
         if after is not None:
-            beyond = column < after[0] if descending else column > after[0]
-            query = query.where(or_(beyond, and_(column == after[0], found.c.id > after[1])))
+            query = query.where(tuple_(*order) < after if descending else tuple_(*order) > after)
         names = self.tables.key_names
         return [
             Summary(row[0], row[1], row[2], row[3], public_key(names, tuple(row[4:])))
@@ -108,9 +111,15 @@ class Browser(Stage):
         ]
 
     def _filtered(self, query: Any, found: Subquery, wanted: Filter) -> Select[Any]:
-        scores = (found.c.lowest >= wanted.low, found.c.lowest <= wanted.high)
-        filtered: Select[Any] = query.where(found.c.rows >= wanted.rows, *scores)
-        return filtered if wanted.among is None else filtered.where(found.c.id.in_(wanted.among))
+        """Conditions that every group fulfils would only lead to another index than that of the order."""
+        conditions = [
+            *([found.c.lowest >= wanted.low] if wanted.low > 0 else []),
+            *([found.c.lowest <= wanted.high] if wanted.high < 1 else []),
+            *([found.c.rows >= wanted.rows] if wanted.rows > SMALLEST else []),
+            *([found.c.id.in_(wanted.among)] if wanted.among is not None else []),
+        ]
+        filtered: Select[Any] = query.where(*conditions)
+        return filtered
 
     def count(self, connection: Connection, wanted: Filter) -> tuple[int, int]:
         """Groups, and rows in them."""
@@ -171,15 +180,16 @@ class Browser(Stage):
         """Pairs that nobody decided yet, the least similar, which are the most doubtful, first."""
         edges = self._edges
         order = (edges.c.score, edges.c.a, edges.c.b)
-        query = select(*order).where(edges.c.score >= threshold).order_by(*order).limit(LOOKED_AT)
+        query, size = select(*order).where(edges.c.score >= threshold).order_by(*order), LOOKED_AT
         while True:
-            rows = connection.execute(query if after is None else query.where(tuple_(*order) > after)).all()
+            page = query if after is None else query.where(tuple_(*order) > after)
+            rows = connection.execute(page.limit(size)).all()
             if not rows:
                 return []
             found = self._undecided(connection, [(row[0], row[1], row[2]) for row in rows])
             if found:
                 return found
-            after = tuple(rows[-1])
+            after, size = tuple(rows[-1]), min(size * 4, MOST_LOOKED_AT)
 
     def _undecided(self, connection: Connection, pairs: list[tuple[float, int, int]]) -> list[Doubtful]:
         wanted = np.unique(np.array([number for _, *ends in pairs for number in ends], np.int64))

@@ -44,7 +44,7 @@ class Book(Stage):
 
     @cached_property
     def decided(self) -> DecisionTables:
-        return DecisionTables(self.tables)
+        return DecisionTables.of(self.tables)
 
     # ── writing ──
     def decide(
@@ -54,7 +54,6 @@ class Book(Stage):
         _require(verdict, who, note)
 
         def work(own: Connection) -> Decision:
-            self.backend.lock_keys(own, self.tables, [a, b])  # as a worker, because stored groups change with it
             self._prepare(own)
             (first, one), (second, two) = self._rows(own, a, b)
             if verdict != UNSURE:
@@ -63,7 +62,6 @@ class Book(Stage):
             values = {"verdict": verdict, "decided_by": who, "note": note, "score": score}
             keys = dict(zip((*self.decided.sides[0], *self.decided.sides[1]), (*first, *second), strict=True))
             own.execute(insert(self.decided.decisions).values(**values, **keys, fingerprint_a=one, fingerprint_b=two))
-            stored_decisions.note(own, self.backend, self.tables, [first, second])
             found = self._select().where(self._pair(first, second))
             return self._decision(tuple(own.execute(found).one()))
 
@@ -75,8 +73,6 @@ class Book(Stage):
         def work(own: Connection) -> bool:
             if not stored_decisions.exist(own, self.backend, self.tables):
                 return False
-            self.backend.lock_keys(own, self.tables, [a, b])
-            stored_decisions.note(own, self.backend, self.tables, [a, b])
             return self._remove(own, a, b) > 0
 
         return self.write(work) if connection is None else work(connection)

@@ -1,0 +1,1 @@
+"""What people see, claim and decide, and how groups grew."""
