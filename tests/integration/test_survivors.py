@@ -129,3 +129,13 @@ def test_words_of_filters_keep_their_byte_order(tmp_path: Path) -> None:
         for blob, *stored in fetch(database.engine, f"SELECT {columns} FROM dbsim_articles"):
             first, second = (int.from_bytes(blob[start : start + 8], "big", signed=True) for start in (0, 8))
             assert stored == [first, second]
+
+
+def test_where_only_the_estimate_decides_it_may_be_just_the_threshold(new_postgres: str) -> None:
+    """Of a family whose measure no filter knows SQL reads no texts: what is equal is found at one, not only above."""
+    with dbsim.open(new_postgres) as database:
+        database.upgrade()
+        articles(database.engine, {1: sentence(1), 2: sentence(1)})
+        database.create_index("articles", table="articles", columns=["body"], family="bitsampling").sync()
+        found = fetch(database.engine, f"SELECT id FROM dbsim_articles_search('{sentence(1)}', threshold => 1.0)")
+        assert found == [(1,), (2,)]
