@@ -68,10 +68,9 @@ def measure(report: Report, sizes: Sizes, engine: str, database: dbsim.Database)
     index = database.create_index("articles", table="articles", columns=["body"], threshold=0.5, secret=server.SECRET)
     index.sync()
     groups = index.duplicates()
-    for number, pair in enumerate(index.pairs(decided=False)):
-        if number == DECISIONS:
-            break
-        index.decide(pair.a, pair.b, ("same", "different", "unsure")[number % 3])
+    for number, group in zip(range(DECISIONS), groups, strict=False):  # of different groups, so that none contradicts
+        one, two = (hit.key for hit in group.members[:2])
+        index.decide(one, two, ("same", "different", "unsure")[number % 3])
     index.sync()
     console.print(f"{engine}: {sizes.rows:,} rows, {len(groups):,} groups")
     keys = np.random.default_rng(1).integers(1, sizes.rows, sizes.requests).tolist()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,8 +14,6 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 from sqlalchemy import Connection
 
 import dbsim
-from dbsim.dedupe.people.decisions import Decision
-from dbsim.errors import Contradiction, InvalidOption, UnknownKey
 from dbsim.index import Index
 from dbsim.sync.presign import Rehearsal
 from dbsim.sync.refresh import refresh
@@ -87,7 +84,6 @@ class Side:
     app: Application = field(init=False)
     index: Index = field(init=False)
     bypassed: bool = False
-    grouped: bool = False
 
     def __post_init__(self) -> None:
         self.database = dbsim.open(self.url, create=True)
@@ -104,7 +100,7 @@ class Side:
     def recreate(self, **options: Any) -> None:
         self.database.drop_index("articles")
         self.create(**options)
-        self.bypassed = self.grouped = False
+        self.bypassed = False
 
     def close(self) -> None:
         self.app.close()
@@ -223,53 +219,7 @@ class Side:
     def finish(self) -> Dump:
         assert_converged(self.index, reconcile=self.bypassed)
         self.bypassed = False
-        self.check_decisions()
         return dump(self.index)
-
-    # ── people ──
-    def decide(self, one: int, two: int, verdict: str) -> None:
-        """Not about rows that are not indexed, not against what was decided before."""
-        with suppress(Contradiction, UnknownKey, InvalidOption):
-            if verdict == "none":
-                self.index.undecide(one, two)
-            else:
-                self.index.decide(one, two, verdict)
-
-    def decide_in_sql(self, key: int, verdict: str) -> None:
-        """Into a table that anybody may write, without a look at what it says."""
-        table = "dbsim_articles_decisions"
-        if verdict == "none":
-            self.app.execute(f"DELETE FROM {table} WHERE a = {key} OR b = {key}")
-        else:
-            self.app.execute(f"UPDATE {table} SET verdict = 'unsure' WHERE b = {key}")
-
-    def check_decisions(self) -> None:
-        """Groups have the same together and the different apart; nothing is decided about a row that is gone."""
-        decided = [one for one in self.index.decisions() if not one.outdated]
-        there = {row[0] for row in source_rows(self.index)[1]}
-        assert {key for one in decided for key in (one.a, one.b)} <= there
-        if not self.grouped:
-            return
-        group = {hit.key: found.id for found in self.index.duplicates(by="components") for hit in found.members}
-        for one in decided:
-            together = one.a in group and group[one.a] == group.get(one.b)
-            assert not (one.verdict == "different" and together)
-            assert together or one.verdict != "same" or not self.has_text(one.a, one.b) or contradictory(decided)
-
-    def has_text(self, *keys: int) -> bool:
-        """A row without any feature is in no group."""
-        found = self.app.execute(f"SELECT fingerprint FROM dbsim_articles WHERE id IN ({keys[0]}, {keys[1]})")
-        return all(row[0] is not None for row in found)
-
-
-def contradictory(decided: list[Decision]) -> bool:
-    """A text that becomes what it was brings back decisions, past those that were made meanwhile."""
-    leader = {key: key for one in decided for key in (one.a, one.b)}
-    for one in decided:
-        if one.verdict == "same":
-            old, new = leader[one.a], leader[one.b]
-            leader = {key: new if root == old else root for key, root in leader.items()}
-    return any(one.verdict == "different" and leader[one.a] == leader[one.b] for one in decided)
 
 
 class Program(RuleBasedStateMachine):
@@ -401,28 +351,6 @@ class Program(RuleBasedStateMachine):
     @rule(text=st.sampled_from([text for text in TEXTS if isinstance(text, str)]))
     def search(self, text: str) -> None:
         self.each(lambda side: side.index.search(text, threshold=0.0))
-
-    # ── people ──
-    @precondition(lambda self: self.filled)
-    @rule(one=ids, two=ids, verdict=st.sampled_from(["same", "different", "different", "unsure", "none"]))
-    def decide(self, one: int, two: int, verdict: str) -> None:
-        self.each(lambda side: side.decide(one, two, verdict))
-
-    @precondition(lambda self: self.filled)
-    @rule(key=ids, verdict=st.sampled_from(["unsure", "none"]))
-    def decide_in_sql(self, key: int, verdict: str) -> None:
-        self.each(lambda side: side.decide_in_sql(key, verdict))
-
-    @precondition(lambda self: self.filled)
-    @rule()
-    def group(self) -> None:
-        """From here on groups are stored and kept up to date."""
-
-        def work(side: Side) -> None:
-            side.index.duplicates(by="components")
-            side.grouped = True
-
-        self.each(work)
 
     # ── the index itself ──
     @rule(other=st.booleans())
