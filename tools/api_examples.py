@@ -82,7 +82,7 @@ EXAMPLES = {
         idx.alter(false_drops=0.01).sync()  # word signatures
         print(list(idx.contains("article", none_of="newer")))
     """,
-    "Index.similar": "print(idx.similar(1, threshold=0.6).to_json())",
+    "Index.similar": "print(idx.similar(1, threshold=0.6).to_list())",
     "Index.search_many": """
         for found in idx.search_many(["The text of a new article", "something else"]):
             print([hit.key for hit in found])

@@ -131,7 +131,7 @@ def test_changed_rows_are_stale(database: dbsim.Database) -> None:
     execute(database.engine, f"UPDATE articles SET body = '{sentence(9)}' WHERE id = 2")
     for found in (index.search(sentence(1)), index.search_many([sentence(1)])[0]):
         assert {hit.key: hit.stale for hit in found} == {1: False, 2: True, 3: False}
-        assert {"key": 2, "score": 1.0, "exact": True, "stale": True} in found.to_json()
+        assert {"key": 2, "score": 1.0, "exact": True, "stale": True} in found.to_list()
     verified = index.search(sentence(1), verify=True)
     assert {hit.key for hit in verified} == {1, 3}  # its text is another one now
     execute(database.engine, f"DELETE FROM {'dbsim_articles_queue'}")  # as if a trigger had been switched off
