@@ -112,7 +112,7 @@ def test_unknown_databases(tmp_path: Path, shell: Command) -> None:
     cases = {
         bad: f"there is no database file '{bad}'; did you mean '{tmp_path}/shop.db'?",
         f"sqlite:///{bad}": f"there is no database file '{bad}'; did you mean '{tmp_path}/shop.db'?",
-        f"{tmp_path}/no/such.db": f"there is no database file '{tmp_path}/no/such.db'; there is none yet",
+        f"{tmp_path}/no/such.db": f"there is no database file '{tmp_path}/no/such.db'",
         str(tmp_path): "the database file cannot be opened: check the path and its permissions",
         f"{tmp_path}/notes.txt": "the file is not a SQLite database: check the path",
         "postgressql://u@h/d": "dbsim works on SQLite and PostgreSQL, not on 'postgressql': did you mean 'postgresql'?",
