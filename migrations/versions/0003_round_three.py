@@ -2,6 +2,7 @@
 
 from alembic import op
 
+from dbsim.migrate.operations import close
 from dbsim.tables.versions import v0003
 
 revision = "0003"
@@ -10,6 +11,7 @@ down_revision = "0002"
 
 def upgrade() -> None:
     v0003.upgrade(op)
+    close(op)
 
 
 def downgrade() -> None:

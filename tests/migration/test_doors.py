@@ -25,7 +25,7 @@ from dbsim.errors import InvalidOption, SchemaOutdated
 from dbsim.lifecycle.schema import operations
 from dbsim.tables import catalogue, versions
 from dbsim.tables.versions import v0002
-from tests.migration.harness import APP, apply_script, deploy, driver, dump
+from tests.migration.harness import APP, apply_script, but_comments, deploy, driver, dump
 
 FIELD = Field(columns=("title", "body"), unit="words", size=3, bits=256)
 OPTIONS = IndexOptions(name="articles", table="articles", fields=(FIELD,))
@@ -71,7 +71,7 @@ def test_every_door_gives_the_same(opened: dbsim.Database, url: str, door: str) 
     with opened.engine.connect() as connection:
         opts = {"version_table": "dbsim_version", "include_name": lambda name, *_: name not in v0002.TABLES}
         context = MigrationContext.configure(connection, opts=opts)
-        assert compare_metadata(context, catalogue.metadata) == []
+        assert but_comments(compare_metadata(context, catalogue.metadata)) == []
     opened.downgrade()
     assert dump(url) == empty
     install(url, door)
