@@ -56,6 +56,7 @@ def texts(
     batch, size = _empty(len(fields)), 0
     if stream and connection.dialect.driver not in HOLDING:
         query = query.execution_options(yield_per=backend.read_batch)
+    backend.prepare(connection)  # which may be an application's, with an engine of its own
     with connection.execute(query) as rows:  # closed also when the connection is lost on the way
         for row in rows:
             values = tuple(row)

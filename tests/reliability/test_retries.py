@@ -67,14 +67,14 @@ FAILURES = (deadlock, lose_connection, serialization_failure)
 @pytest.mark.parametrize("first", range(3) if FULL else [0])
 @pytest.mark.parametrize("prepare", [fill, queue, reconcile])
 def test_every_statement_may_fail_once(new_postgres: str, prepare: Prepare, first: int) -> None:
-    """The kinds of failure take turns; in the large version every statement sees each of them."""
+    """The kinds of failure take turns; here at every seventh statement, in the large version each of them at every one."""
     database = dbsim.open(new_postgres)
     database.upgrade()
     failures = 0
     with Application(new_postgres) as app:
         create_articles(app)
         create_index(database)
-        for number in range(1, 1000):
+        for number in range(1, 1000, 1 if FULL else 7):
             start_over(app)
             prepare(database, app)
             failing = FailAt(number, FAILURES[(number + first) % len(FAILURES)])
@@ -87,7 +87,7 @@ def test_every_statement_may_fail_once(new_postgres: str, prepare: Prepare, firs
             failures += failing.failed
     database.close()
     print(f"\n{prepare.__name__}: {failures} failures, one at every statement, 0 surfaced")
-    assert failures > 10
+    assert failures > (10 if FULL else 3)
 
 
 def sync_and_write(begun: Event, url: str, seed: int, rounds: int) -> None:

@@ -88,6 +88,7 @@ class SQLiteHostTables(Backend):
         columns = [tables.source.c[name] for name in tables.key_names]
         if not (readable := self.readable_key(columns)):
             return []
+        self.prepare(connection)
         digits = [func.hex(cast(column, LargeBinary)) for column in columns]
         there = [column.is_not(None) for column in columns]
         found = connection.execute(select(*digits).where(*there, not_(and_(*readable))).limit(MOST_NAMED))
