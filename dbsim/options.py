@@ -166,6 +166,10 @@ class IndexOptions:
                 plan = self.plan if self.rows else family.plan(self.threshold, self.recall)
         except ValueError as error:
             raise InvalidOption(str(error)) from error
+        if not plan.keys:
+            raise InvalidOption(
+                f"family {self.family!r} is chosen by create_records (dbsim create --records): use that"
+            )
         return replace(self, family=described(family), rows=plan.rows, keys=plan.keys)
 
     def _bucket_plan(self, family: Family, bucket: int, documents: int) -> Plan:

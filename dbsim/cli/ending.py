@@ -60,6 +60,7 @@ def until_signalled() -> Iterator[Callable[[], bool]]:
         came.set()
         raise KeyboardInterrupt
 
+    logging.getLogger("sqlalchemy.pool").setLevel(logging.CRITICAL)  # a connection that the signal met is no news
     before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield came.is_set

@@ -126,7 +126,9 @@ class Deduplication:
     def published(self) -> str:
         """How the published groups were made, in a few words."""
         known = self.place.read(self._published)
-        return "none" if known is None else described(GroupOptions.from_json(known[0]), PairOptions.from_json(known[1]))
+        if known is None or not known[1]:  # pairs that were never sought to the end
+            return "none"
+        return described(GroupOptions.from_json(known[0]), PairOptions.from_json(known[1]))
 
     def described(self) -> list[dict[str, Any]]:
         """The results for users."""

@@ -67,7 +67,7 @@ FAILURES = (deadlock, lose_connection, serialization_failure)
 @pytest.mark.parametrize("first", range(3) if FULL else [0])
 @pytest.mark.parametrize("prepare", [fill, queue, reconcile])
 def test_every_statement_may_fail_once(new_postgres: str, prepare: Prepare, first: int) -> None:
-    """The kinds of failure take turns; here at every seventh statement, in the large version each of them at every one."""
+    """The kinds of failure take turns; here at every seventh statement, in the large version all at every one."""
     database = dbsim.open(new_postgres)
     database.upgrade()
     failures = 0
