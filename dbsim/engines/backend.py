@@ -173,7 +173,7 @@ class Surface(ABC):
         self, connection: Connection, tables: IndexTables, columns: Sequence[Sequence[str]]
     ) -> list[tuple[Any, ...]]:
         """Signatures of texts, given field by field, made by the database for a role that may not read the secret."""
-        raise NotImplementedError
+        raise InvalidOption(f"the database cannot sign texts for index {tables.record.name!r}: connect as its owner")
 
     def granted(self, connection: Connection, tables: IndexTables) -> list[str]:
         """Roles that may search this index from SQL."""
