@@ -25,6 +25,7 @@ elif connection is not None:
         context.run_migrations()
 else:
     engine = engine_from_config(config.get_section(config.config_ini_section, {}), poolclass=pool.NullPool)
+    engine.dialect.supports_comments = False  # they are written beside the tables, for autogenerate no difference
     with engine.connect() as own:
         context.configure(connection=own, **options)
         with context.begin_transaction():
