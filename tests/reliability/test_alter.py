@@ -341,7 +341,7 @@ def test_a_generation_half_emptied_is_filled_again(
     worker = index._worker()
     (old,) = [record for record in worker.read(lambda c: catalogue.generations(c, "articles")) if not record.searched]
     tables = IndexTables(old)
-    name = str(tables.indexes()[0].element.name)
+    name = str(tables.indexes[0].element.name)
     worker.write(lambda c: retire._without_index(c, old, name))
     assert worker.write(lambda c: retire._without_last(c, tables, 20))
     assert fetch(database.engine, f"SELECT max(id), count(*) FROM {tables.signatures.name}") == [(9, 10)]
