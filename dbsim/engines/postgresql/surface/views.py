@@ -106,8 +106,12 @@ def normaliser_function(stored: str) -> str | None:
 def why_not_in_sql(tables: IndexTables, encoding: str) -> str | None:
     """Why this index cannot be signed in SQL, or None."""
     options = tables.record.options
+    if options.secret:
+        return "its secret is kept outside the database"
     if options.distributed:
         return "its table is distributed over several nodes"
+    if any(field.fold for field in options.fields):
+        return "its filters are folded"
     if family_function(options.family) is None:
         return f"family {options.family!r} has no SQL functions"
     if options.family == "minhash@1" and options.plan.positions > MOST_POSITIONS:
