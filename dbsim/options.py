@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from dataclasses import field as detail
 from typing import Any
 
-from dbsim.errors import InvalidOption
+from dbsim.errors import InvalidOption, SecretMissing
 from dbsim.hashing.families.registry import described, family_of
 from dbsim.hashing.family import Family
 from dbsim.hashing.keys import LIMIT_KEYS, LIMIT_ROWS, Plan, bucket_plan
@@ -222,7 +222,8 @@ class IndexOptions:
         return tuple(dict.fromkeys(column for field in self.fields for column in field.columns))
 
     def signer(self, secret: bytes) -> Signer:
-        missing = why_missing(self.secret, self.secret_check) if self.secret and not secret else ""
+        lost = self.secret and not secret
+        missing = SecretMissing(why_missing(self.secret, self.secret_check)) if lost else None
         return Signer([field.plan() for field in self.fields], self.family, self.plan, secret, missing)
 
     def to_json(self) -> str:

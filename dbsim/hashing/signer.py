@@ -9,7 +9,6 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from dbsim.errors import SecretMissing
 from dbsim.hashing.bloom import Filters, filters
 from dbsim.hashing.bloom import folded as fold_filters
 from dbsim.hashing.documents import Documents, FieldDocuments
@@ -89,8 +88,10 @@ class Signatures:
 class Signer:
     """Signs texts for one index; keeps the word cache between calls. A family that learns needs its `model` first."""
 
-    def __init__(self, fields: Sequence[FieldPlan], family: str, plan: Plan, secret: bytes, missing: str = "") -> None:
-        """`missing` says why there is no secret, where without one nothing can be signed."""
+    def __init__(
+        self, fields: Sequence[FieldPlan], family: str, plan: Plan, secret: bytes, missing: Exception | None = None
+    ) -> None:
+        """`missing` is raised where somebody wants to sign, because the secret is not there."""
         self.fields = tuple(fields)
         self.family = family_of(family)
         self.plan = plan
@@ -104,13 +105,13 @@ class Signer:
     @property
     def _secret(self) -> bytes:
         if self.missing:
-            raise SecretMissing(self.missing)
+            raise self.missing
         return self._key
 
     @property
     def _hasher(self) -> TokenHasher:
         if self.missing:
-            raise SecretMissing(self.missing)
+            raise self.missing
         return self._tokens
 
     def sign(self, texts: Sequence[Sequence[str]]) -> Signatures:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from dbsim.context import DatabaseContext, IndexContext
 from dbsim.dedupe.run import Deduplication
 from dbsim.dedupe.store_pairs import Workplace
-from dbsim.errors import IndexChanged, InvalidOption, SecretMissing
+from dbsim.errors import IndexChanged, InvalidOption
 from dbsim.hashing.signer import Signer
 from dbsim.options import IndexOptions
 from dbsim.progress import Progress
@@ -62,7 +62,7 @@ class IndexBase:
     def secret(self) -> bytes:
         """With the options it makes `dbsim.bulk` find the very groups of this index; keep it so."""
         if self._signer.missing:
-            raise SecretMissing(self._signer.missing)
+            raise self._signer.missing
         return self._tables.record.secret
 
     @property
