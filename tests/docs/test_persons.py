@@ -56,7 +56,8 @@ def test_the_page_runs_as_written(people: str, tmp_path: Path, capsys: pytest.Ca
 @pytest.mark.parametrize("url", ["sqlite"], indirect=True)  # the same on both: tests/integration/test_secrets.py
 def test_a_secret_outside_as_written(people: str, tmp_path: Path) -> None:
     (block,) = blocks(PAGE, "console outside")
-    script = "\n".join(["set -e", "dbsim upgrade register.db", *(line.removeprefix("$ ") for line in block.splitlines())])
+    lines = (line.removeprefix("$ ") for line in block.splitlines())
+    script = "\n".join(["set -e", "dbsim upgrade register.db", *lines])
     environment = {**os.environ, "PATH": f"{ON_PATH}:{os.environ['PATH']}"}
     arguments = ["bash", "-c", script.replace("register.db", people)]
     result = subprocess.run(arguments, capture_output=True, text=True, check=False, cwd=tmp_path, env=environment)
