@@ -94,6 +94,7 @@ class Acting(ABC):
         """With what would happen beside."""
         return found
 
+    @abstractmethod
     def refuse(self, found: Resolution) -> None:
         """Raise if it must not be done."""
 
