@@ -95,6 +95,7 @@ def create_index(
     also needs to know offline which schema is the `home` of dbsim's tables.
     """
     catalogue.check_name(options.name)
+    options = options.with_secret()
     key = key_of(op, primary_key)
     if offline(op):
         record = new_record(complete(options, key), key, secret)
@@ -145,6 +146,7 @@ def alter_index(
     Searches go on meanwhile with the present generation. `generation` numbers the options (1 is what create_index
     made) and is needed offline; going back to a generation that still exists costs nothing.
     """
+    options = options.with_secret()
     key = key_of(op, primary_key)
     if offline(op):
         if generation is None:
