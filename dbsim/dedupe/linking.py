@@ -99,7 +99,7 @@ class Linking:
 
     @property
     def _one_engine(self) -> bool:
-        return self.mine.backend.dialect.name == self.other.backend.dialect.name
+        return type(self.mine.backend) is type(self.other.backend)
 
     # ── asking ──
     def _pages(self) -> Iterator[list[Key]]:
