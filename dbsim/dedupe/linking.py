@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Column, Connection, Double, MetaData, Table, Text, delete, func, insert, inspect, select
 
-from dbsim.dedupe.kernels.matching import one_to_one
+from dbsim.dedupe.matching import one_to_one
 from dbsim.engines.signature_rows import as_signatures
 from dbsim.errors import DbsimError, InvalidOption
 from dbsim.hashing.bloom import Filters

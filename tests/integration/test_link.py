@@ -12,8 +12,8 @@ from click.testing import CliRunner
 
 import dbsim
 from dbsim.cli import cli
-from dbsim.dedupe.kernels import matching
-from dbsim.dedupe.kernels.matching import one_to_one
+from dbsim.dedupe import matching
+from dbsim.dedupe.matching import one_to_one
 from dbsim.errors import InvalidOption
 from tests.conftest import SECRET
 from tests.integration.helpers import execute, fetch
