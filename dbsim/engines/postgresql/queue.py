@@ -174,4 +174,7 @@ class PostgreSQLQueue(Backend):
 
     def _pending(self, connection: Connection, tables: IndexTables) -> bool:
         statement = f"SELECT EXISTS (SELECT FROM {quote(tables.queue.name)})"
-        return bool(connection.exec_driver_sql(statement, execution_options=RAW).scalar_one())
+        send(connection, "BEGIN ISOLATION LEVEL READ COMMITTED")  # a serializable look makes the application's fail
+        found = bool(connection.exec_driver_sql(statement, execution_options=RAW).scalar_one())
+        send(connection, "COMMIT")
+        return found
