@@ -217,7 +217,7 @@ class Side:
             connection.commit()
 
     def finish(self) -> Dump:
-        assert_converged(self.index, reconcile=self.bypassed)
+        assert_converged(self.index, reconcile=self.bypassed, problem="are quarantined")
         self.bypassed = False
         return dump(self.index)
 
