@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import csv
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks import corpora, households, register, server, splink_persons
+from benchmarks import corpora, households, person_groups, register, server, splink_persons
 from benchmarks.report import Report, Target, console, installed
 from dbsim.hashing.documents import Documents
 from dbsim.hashing.keys import Plan
@@ -89,7 +89,9 @@ class People:
 class Found:
     """Candidate pairs with their probability and whether they are true; seconds of the stages."""
 
+    pairs: tuple[NDArray[np.int64], NDArray[np.int64]]
     probability: NDArray[np.float64]
+    score: Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float64]]  # of any pairs
     true: NDArray[np.bool_]
     people: People
     kinds: dict[str, str]
@@ -141,6 +143,7 @@ def measure(report: Report, name: str, people: People, full: bool) -> None:
         target=_least(PRECISION),
         note=f"recall {kept:.4f}",
     )
+    person_groups.measure(report, name, found.pairs, found.probability, found.score, people.entities, REPORTED)
     least = _least(RECALL.get(name, RECALL_ELSE)) if real or full else None
     most = Target("≤", CANDIDATES if real else CANDIDATES_GENERATED, "value") if real or full else None
     report.add(f"{name}: recall of the keys", found.true.sum() / max(people.pairs, 1), "", target=least)
@@ -192,10 +195,14 @@ def find(people: People) -> Found:
     if people.linked:
         between = people.sources[a] != people.sources[b]
         a, b = a[between], b[between]
-    p = np.concatenate([np.empty(0), *_probabilities(documents, learned, family, a, b)])
+
+    def score(a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.float64]:
+        return np.concatenate([np.empty(0), *_probabilities(documents, learned, family, a, b)])
+
     taken = {"plan": planned - start, "fit": fitted - planned, "sign": signed - fitted}
     named = {name: kind.name for name, kind in kinds.items()}
-    return Found(p, people.entities[a] == people.entities[b], people, named, keys.shape[1], taken)
+    true = people.entities[a] == people.entities[b]
+    return Found((a, b), score(a, b), score, true, people, named, keys.shape[1], taken)
 
 
 def _probabilities(

@@ -24,6 +24,7 @@ from dbsim.lifecycle.create import create, drop
 from dbsim.lifecycle.records import create_records, plan_records
 from dbsim.lifecycle.rename import rename, renames_of
 from dbsim.options import Field, IndexOptions, field_options, fields_from, require_positive
+from dbsim.outside import read_secret
 from dbsim.progress import Progress
 from dbsim.tables import catalogue
 from dbsim.text.kinds.guess import Guess
@@ -98,7 +99,7 @@ class Database:
         changed: str | None = None,
         tablespace: str | None = None,
         distributed: bool | None = None,
-        secret: bytes | None = None,
+        secret: bytes | str | None = None,
     ) -> Index:
         """An index on a table; the same call again changes nothing.
 
@@ -111,13 +112,15 @@ class Database:
         `changed` names a column that grows with every change, such as updated_at: no triggers, and `sync` looks at rows
         changed since; deleted rows, and changes that leave the column alone, are found by sync(reconcile=True) only.
         `tablespace` (PostgreSQL) is where dbsim's tables lie. `distributed` (Citus) follows from the table by default.
+        `secret` as text, "env:NAME" or "file:PATH", is the place of one that the database never sees.
         `false_drops`, such as 0.01, adds word signatures, for `contains`: the share of rows looked at in vain.
         """
         self._require_schema()
         common = field_options(words, characters, normaliser, bits, false_drops)
         require_positive(rows=rows, keys=keys, bucket=bucket)
         chosen = {"threshold": threshold, "recall": recall, "family": family, "rows": rows, "keys": keys}
-        chosen |= {"changed": changed, "tablespace": tablespace}
+        key, kept = _secret(secret)
+        chosen |= {"changed": changed, "tablespace": tablespace, **kept}
         asked: dict[str, Any] = {option: value for option, value in chosen.items() if value is not None}
         options = IndexOptions(
             name=name,
@@ -130,7 +133,7 @@ class Database:
         )
         given = [*ALWAYS_GIVEN, *asked]
         hook = self._context.after_create_table
-        create(self.engine, self._backend, options, given, secret, hook, bucket or 0, distributed)
+        create(self.engine, self._backend, options, given, key, hook, bucket or 0, distributed)
         return self.index(name)
 
     def create_records(
@@ -143,19 +146,23 @@ class Database:
         threshold: float | None = None,
         bits: int | None = None,
         triggers: bool = True,
-        secret: bytes | None = None,
+        fold: int = 0,
+        secret: bytes | str | None = None,
     ) -> Index:
         """An index of the persons in a table: its score is the probability that two rows are one person.
 
         The kind of each column (name, date, phone, digits, address, email, text) is guessed unless `kinds` states it,
         as in {"surname": "name", "tel": "phone+49", "remarks": ""}; "" leaves a column out. Keys are planned on a
         sample, the weight of evidence is learned by the first `sync`; `threshold` is a probability, 0.5 by default.
+        `secret` as text, "env:NAME" or "file:PATH", is the place of one that the database never sees; `fold=1` makes
+        filters twice as long and folds them by XOR, so that they tell less.
         """
         self._require_schema()
         require_positive(bits=bits)
         asked = (name, table, schema, threshold, triggers)
-        key, hook = secret or secrets.token_bytes(16), self._context.after_create_table
-        create_records(self.engine, self._backend, asked, kinds or {}, key, bits or 0, hook)
+        (given, kept), hook = _secret(secret), self._context.after_create_table
+        key = given or secrets.token_bytes(16)
+        create_records(self.engine, self._backend, asked, kinds or {}, key, bits or 0, hook, kept, fold)
         return self.index(name)
 
     def guess_records(
@@ -254,6 +261,14 @@ class Database:
         """Whether this role may only search."""
         own_schema.require(connection, self.url)
         return not self._backend.reads_secrets(connection)
+
+
+def _secret(given: bytes | str | None) -> tuple[bytes | None, dict[str, str]]:
+    """The key to hash with, and the options that remember a secret that is kept outside."""
+    if not isinstance(given, str):
+        return given, {}
+    found = read_secret(given)
+    return found.key, {"secret": given, "secret_check": found.check}
 
 
 __all__ = ["Database", "open"]

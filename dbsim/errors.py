@@ -71,6 +71,10 @@ class ImportedRows(DbsimError):
         )
 
 
+class SecretMissing(DbsimError):
+    """The secret of an index is kept outside the database, and is not there or is another one."""
+
+
 class NotInPlace(DbsimError):
     """Something an index needs in the database was removed or changed."""
 

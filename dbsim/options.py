@@ -8,17 +8,19 @@ from dataclasses import asdict, dataclass, fields, replace
 from dataclasses import field as detail
 from typing import Any
 
-from dbsim.errors import InvalidOption
+from dbsim.errors import InvalidOption, SecretMissing
 from dbsim.hashing.families.registry import described, family_of
 from dbsim.hashing.family import Family
 from dbsim.hashing.keys import LIMIT_KEYS, LIMIT_ROWS, Plan, bucket_plan
 from dbsim.hashing.signer import FieldPlan, Signer
 from dbsim.hashing.word_signatures import WordSignature
+from dbsim.outside import read_secret, require_place, why_missing
 from dbsim.text.features import Analyser
 from dbsim.text.normalisers.registry import newest
 
 UNITS = ("words", "characters")
 MOST_WORD_BITS = 1 << 14  # 256 columns of 64 bits; PostgreSQL has room for 1,600 columns
+FOLDS = (0, 1)
 EPSILON = 1.0  # with a bucket size: rows twice as far as the threshold count as far
 
 
@@ -40,6 +42,7 @@ class Field:
     false_drops: float = 0.0  # above 0: the field has a word signature of word_bits bits, word_marks a word
     word_bits: int = 0
     word_marks: int = 0
+    fold: int = 0  # records: the filter is made twice as long, and its halves are folded by XOR so many times
 
     def __post_init__(self) -> None:
         if not self.columns:
@@ -57,6 +60,8 @@ class Field:
             raise InvalidOption(f"a filter of {self.bits} bits is not possible: use a power of two from 64 to 65536")
         if self.sample & (self.sample - 1):
             raise InvalidOption(f"sample is {self.sample}, but must be a power of two")
+        if self.fold not in FOLDS:
+            raise InvalidOption(f"fold is {self.fold}, but a filter can be folded once (1) or not at all (0)")
         if not 0 <= self.false_drops < 1:
             raise InvalidOption(f"a false-drop rate of {self.false_drops} is not possible: use a number from 0 to 1")
         if self.word_bits and (self.word_bits % 64 or self.word_bits > MOST_WORD_BITS):
@@ -75,7 +80,7 @@ class Field:
         return bool(self.normaliser and self.unit and self.size and self.bits and self.sample and signature)
 
     def plan(self) -> FieldPlan:
-        return FieldPlan(self.analyser(), self.weight, self.bits, self.sample, self.signature)
+        return FieldPlan(self.analyser(), self.weight, self.bits, self.sample, self.signature, self.fold)
 
     @property
     def signature(self) -> WordSignature | None:
@@ -101,7 +106,7 @@ class Planned:
 
 @dataclass(frozen=True, kw_only=True)
 class IndexOptions:
-    """Everything that decides what is stored, except the secret."""
+    """Everything that decides what is stored, except the secret (`secret` is its place, if that is outside)."""
 
     name: str
     table: str
@@ -116,6 +121,8 @@ class IndexOptions:
     inline: bool = False  # PostgreSQL: the trigger signs, in the transaction that writes
     changed: str = ""  # without triggers: a column that grows with every change of a row, so that sync looks at few
     tablespace: str = ""  # PostgreSQL: where dbsim's tables of this index lie
+    secret: str = ""  # its place outside the database: env:NAME or file:PATH
+    secret_check: str = ""  # by which it is recognised; the secret itself is stored nowhere
     distributed: bool = False  # Citus: the table lies on several nodes, and dbsim's tables beside it
     planned: Planned | None = detail(default=None, compare=False)  # what the plan was chosen by; stores nothing else
 
@@ -137,8 +144,17 @@ class IndexOptions:
             raise InvalidOption("give both rows and keys, or neither to have them follow from threshold and recall")
         if self.inline and not self.triggers:
             raise InvalidOption("an inline index is kept by its triggers: leave out inline or allow triggers")
+        if self.secret:
+            require_place(self.secret)
+        if self.secret and self.inline:
+            raise InvalidOption(
+                "an inline index signs in the database, which never sees a secret kept outside: "
+                "leave out inline, or the secret"
+            )
         if self.changed and self.triggers:
             raise InvalidOption("triggers tell of every change, a changed column of some: say triggers=False with it")
+        if any(field.fold for field in self.fields) and not self.family.startswith("records"):
+            raise InvalidOption("folded filters are for records of persons: leave out fold")
         if self.distributed and self.tablespace:
             raise InvalidOption("Citus has no tablespaces for distributed tables: leave out the tablespace")
         if self.distributed and self.triggers:
@@ -187,6 +203,12 @@ class IndexOptions:
             )
         return plan
 
+    def with_secret(self) -> IndexOptions:
+        """With the check value of a secret that is kept outside."""
+        if not self.secret or self.secret_check:
+            return self
+        return replace(self, secret_check=read_secret(self.secret).check)
+
     @property
     def hashing(self) -> Family:
         return family_of(self.family)
@@ -200,7 +222,9 @@ class IndexOptions:
         return tuple(dict.fromkeys(column for field in self.fields for column in field.columns))
 
     def signer(self, secret: bytes) -> Signer:
-        return Signer([field.plan() for field in self.fields], self.family, self.plan, secret)
+        lost = self.secret and not secret
+        missing = SecretMissing(why_missing(self.secret, self.secret_check)) if lost else None
+        return Signer([field.plan() for field in self.fields], self.family, self.plan, secret, missing)
 
     def to_json(self) -> str:
         data = asdict(self)
@@ -209,6 +233,8 @@ class IndexOptions:
             "changed",
             "tablespace",
             "distributed",
+            "secret",
+            "secret_check",
         ):  # who signs, when and where: what is stored stays
             if not data[name]:
                 del data[name]
@@ -218,6 +244,8 @@ class IndexOptions:
             if not field["false_drops"]:  # as it was before there were signatures
                 for name in ("false_drops", "word_bits", "word_marks"):
                     del field[name]
+            if not field["fold"]:
+                del field["fold"]
         return json.dumps(data, ensure_ascii=False, sort_keys=True)
 
     @staticmethod
@@ -243,12 +271,15 @@ class IndexOptions:
             "inline",
             "changed",
             "tablespace",
+            "secret",
         ):
             mine, theirs = getattr(self, name), getattr(asked, name)
             if name == "family" and ":" not in theirs:  # its settings were left to be chosen
                 mine = mine.split(":")[0]
             if name in given and theirs is not None and mine != theirs:
                 found.append(f"{name} is {mine!r}, not {theirs!r}")
+        if "secret" in given and self.secret == asked.secret and self.secret_check != asked.secret_check:
+            found.append(f"the secret in {asked.secret} is another one")
         return found + self._field_differences(asked)
 
     def changes(self, new: IndexOptions) -> list[str]:
@@ -259,6 +290,8 @@ class IndexOptions:
             for name in names
             if getattr(self, name) != getattr(new, name)
         ]
+        if self.secret_check != new.secret_check:
+            found.append(f"secret {self.secret or 'in the database'} → {new.secret}")
         if [field.columns for field in self.fields] != [field.columns for field in new.fields]:
             return [*found, f"columns {describe_columns(self.fields)} → {describe_columns(new.fields)}"]
         return found + [

@@ -17,7 +17,7 @@ from dbsim.errors import DbsimError, InvalidOption
 from dbsim.options import IndexOptions, require_positive
 
 PRINTED = 20  # lines on the terminal
-METHODS = ("tight", "complete", "components", "majorclust", "average")
+METHODS = ("tight", "complete", "components", "majorclust", "average", "correlation")
 
 
 @click.group()

@@ -88,7 +88,8 @@ def pairs(
     "--by",
     type=click.Choice(METHODS),
     help="tight: every row is similar to the group's first; complete: every two rows are, by exact values; "
-    "components: chains count; the others lie in between.  [default: tight; complete with --delete and --mark]",
+    "components: chains count; correlation: what all pairs say together; the others lie in between.  "
+    "[default: tight, of persons correlation; complete with --delete and --mark]",
 )
 @threshold_option
 @verify_option
@@ -139,7 +140,7 @@ def duplicates(
     _check(by, verify, action)
     table, page = _files(csv_file, html_file)
     index = opened(db).index(name)
-    by, verify = by or ("complete" if acts else "tight"), True if acts else verify
+    by, verify = by or ("complete" if acts else None), True if acts else verify
     with progress_bar() as progress:
         found = index.duplicates(
             by=by, threshold=threshold, verify=verify, save=save, publish=publish, progress=progress
@@ -159,7 +160,7 @@ def duplicates(
     for written in filter(None, (table, page)):
         click.echo(f"written: {written.path}", err=as_json)
     if acts:
-        _act(index, {"threshold": threshold, "keep": keep}, by, **action)
+        _act(index, {"threshold": threshold, "keep": keep}, str(by), **action)
     return 0 if len(found) else 1
 
 

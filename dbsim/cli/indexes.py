@@ -32,6 +32,9 @@ from dbsim.options import describe_columns
 from dbsim.sync.worklog import EVERY
 from dbsim.tables.source import public_key
 
+secret_option = click.option(
+    "--secret", metavar="env:NAME|file:PATH", help="Where a secret is that the database never sees."
+)
 table_option = click.option("--table", required=True, help="The table to index; [schema.]table on PostgreSQL.")
 
 
@@ -61,6 +64,8 @@ def _filled(one: Status, field: str) -> str:
     help="Grows with every change, such as updated_at: no triggers, sync looks at rows changed since. "
     "It does not see deleted rows: sync --reconcile does.",
 )
+@secret_option
+@click.option("--fold", type=int, help="With --records: 1 folds the filters by XOR, so that they tell less.")
 @click.option("--tablespace", help="PostgreSQL: where dbsim's tables of this index lie.")
 @click.option("--no-triggers", is_flag=True, help="Leave the table untouched; every sync then compares all rows.")
 def create(
@@ -72,6 +77,8 @@ def create(
         return
     if not columns:
         raise InvalidOption("name the text columns with --column, or say --records for a table of persons")
+    if options.pop("fold"):
+        raise InvalidOption("folded filters are for records of persons: say --records, or leave out --fold")
     fields = take_fields(columns, options)
     index = opened(db).create_index(name, table=table, fields=fields, triggers=not no_triggers, **options)
     made = index.options
@@ -107,6 +114,7 @@ def create(
 @database_argument
 @index_argument
 @index_options(required=False)
+@secret_option
 @click.option("--cancel", is_flag=True, help="Give up a change that is under way.")
 @click.option("--rename", "renames", multiple=True, metavar="OLD=NEW", help="A column or the table has a new name.")
 def alter(db: str, name: str, columns: tuple[str, ...], cancel: bool, renames: tuple[str, ...], **options: Any) -> None:

@@ -13,7 +13,7 @@ from dbsim.cli.common import database_argument, err, index_argument, opened, pri
 from dbsim.errors import InvalidOption
 from dbsim.text.kinds.registry import kind_names
 
-ALLOWED = ("threshold", "bits")  # of the options of other indexes
+ALLOWED = ("threshold", "bits", "secret", "fold")  # of the options of other indexes
 HIGH = 0.9
 
 
@@ -32,6 +32,8 @@ def create_records(
         kinds=kinds,
         threshold=options.get("threshold"),
         bits=options.get("bits"),
+        fold=options.get("fold") or 0,
+        secret=options.get("secret"),
         triggers=not no_triggers,
     )
     made = index.options

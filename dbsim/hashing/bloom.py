@@ -41,6 +41,15 @@ def filters(features: Features, size: int, sample: int = 1) -> Filters:
     return Filters(packed, np.bitwise_count(packed).sum(axis=1, dtype=np.int64))
 
 
+def folded(made: Filters, times: int) -> Filters:
+    """The halves of each filter put together by XOR: who has it cannot tell which of two bits was set, or neither."""
+    bits = made.bits
+    for _ in range(times):
+        half = bits.shape[1] // 2
+        bits = bits[:, :half] ^ bits[:, half:]
+    return Filters(bits, np.bitwise_count(bits).sum(axis=1, dtype=np.int64)) if times else made
+
+
 def _smallest(features: Features) -> Hashes:
     """The smallest hash of each document that has one."""
     starts = features.offsets[:-1][features.counts > 0]

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dbsim.hashing.bloom import Filters, filters
+from dbsim.hashing.bloom import folded as fold_filters
 from dbsim.hashing.documents import Documents, FieldDocuments
 from dbsim.hashing.families.registry import family_of
 from dbsim.hashing.family import Model
@@ -33,6 +34,7 @@ class FieldPlan:
     bits: int
     sample: int = 1
     words: WordSignature | None = None
+    fold: int = 0
 
 
 @dataclass(frozen=True)
@@ -86,15 +88,31 @@ class Signatures:
 class Signer:
     """Signs texts for one index; keeps the word cache between calls. A family that learns needs its `model` first."""
 
-    def __init__(self, fields: Sequence[FieldPlan], family: str, plan: Plan, secret: bytes) -> None:
+    def __init__(
+        self, fields: Sequence[FieldPlan], family: str, plan: Plan, secret: bytes, missing: Exception | None = None
+    ) -> None:
+        """`missing` is raised where somebody wants to sign, because the secret is not there."""
         self.fields = tuple(fields)
         self.family = family_of(family)
         self.plan = plan
         self.model: Model | None = None if self.family.learns else {}
         self.generation = 0  # of the model
-        self._secret = secret
-        self.keyed = bool(secret)  # a role that may not read the secret compares texts, but signs in SQL
-        self._hasher = TokenHasher(secret)
+        self.missing = missing
+        self._key = secret
+        self.keyed = bool(secret or missing)  # a role that may not read the secret compares texts, but signs in SQL
+        self._tokens = TokenHasher(secret)
+
+    @property
+    def _secret(self) -> bytes:
+        if self.missing:
+            raise self.missing
+        return self._key
+
+    @property
+    def _hasher(self) -> TokenHasher:
+        if self.missing:
+            raise self.missing
+        return self._tokens
 
     def sign(self, texts: Sequence[Sequence[str]]) -> Signatures:
         """`texts[field][document]`; a missing value is the empty text."""
@@ -166,7 +184,7 @@ class Signer:
             folded,
             tokens,
             features,
-            filters(features, plan.bits, plan.sample) if filtered else NO_FILTERS,
+            fold_filters(filters(features, plan.bits << plan.fold, plan.sample), plan.fold) if filtered else NO_FILTERS,
             plan.weight,
             plan.analyser.unit == "words",
         )

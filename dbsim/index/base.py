@@ -61,6 +61,8 @@ class IndexBase:
     @property
     def secret(self) -> bytes:
         """With the options it makes `dbsim.bulk` find the very groups of this index; keep it so."""
+        if self._signer.missing:
+            raise self._signer.missing
         return self._tables.record.secret
 
     @property

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 from dbsim.index.base import IndexBase
-from dbsim.lifecycle.alter import alter, changed
+from dbsim.lifecycle.alter import alter, changed, rotated
 from dbsim.lifecycle.create import drop
 from dbsim.lifecycle.inline import set_inline
 from dbsim.options import Field, IndexOptions, field_options, fields_from, require_positive
@@ -39,13 +39,19 @@ class Changing(IndexBase):
         normaliser: str | None = None,
         bits: int | None = None,
         false_drops: float | None = None,
+        secret: str | None = None,
     ) -> Self:
-        """Change the options named here, meant as for `create_index`; a second generation is built by `sync`."""
+        """Change the options named here, meant as for `create_index`; a second generation is built by `sync`.
+
+        `secret`, "env:NAME" or "file:PATH", is where a secret outside the database is from now on.
+        """
         self._current.look()
         common = field_options(words, characters, normaliser, bits, false_drops)
         given: dict[str, Any] = {"family": family, "threshold": threshold, "recall": recall, "rows": rows, "keys": keys}
         given = {option: value for option, value in given.items() if value is not None}
         require_positive(rows=rows, keys=keys)
+        if secret is not None:
+            given |= rotated(self.options, secret)
         if columns or fields:
             given["fields"] = fields_from(columns, fields, **common)
         self._ask_for(changed(self.options, given, common))

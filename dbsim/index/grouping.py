@@ -11,6 +11,7 @@ from dbsim.dedupe.acting.mark import Marking
 from dbsim.dedupe.acting.resolve import Resolution
 from dbsim.dedupe.answers import below_threshold, grouped, listed
 from dbsim.dedupe.kernels.buckets import Limits
+from dbsim.dedupe.kernels.clustering import CORRELATION
 from dbsim.dedupe.options import GroupOptions, PairOptions, described
 from dbsim.dedupe.results import Duplicates, Pairs
 from dbsim.dedupe.run import Deduplication
@@ -55,7 +56,7 @@ class Grouping(IndexBase):
     def duplicates(
         self,
         *,
-        by: str = "tight",
+        by: str | None = None,
         threshold: float | None = None,
         verify: bool | None = None,
         save: str | None = None,
@@ -66,10 +67,13 @@ class Grouping(IndexBase):
         """Groups of near-duplicate rows, stored and kept up to date by `sync` from then on.
 
         by="tight": every member reaches the threshold with the group's first row; "complete": every two members do,
-        by exact values; "components": chains count; "majorclust" and "average" lie in between. The first groups of an
-        index are published: dbsim_<index>_groups shows them. Groups made in another way later are not, unless
+        by exact values; "components": chains count; "majorclust" and "average" lie in between; "correlation": what all
+        pairs of a group say together, for and against. The default is tight, of persons correlation, which does not
+        chain two persons through a household. The first groups of an index are published: dbsim_<index>_groups shows
+        them. Groups made in another way later are not, unless
         `publish` says so; `save` keeps them under a name, otherwise they go after an hour. `verify` as in `pairs`.
         """
+        by = by or self._usual
         verify = True if by == "complete" else verify
         pairs = self._pair_options(threshold, verify, limits)
         groups = GroupOptions(by=by, threshold=pairs.threshold)
@@ -130,6 +134,11 @@ class Grouping(IndexBase):
         """The keys, as tuples, of the rows that stay of some stored groups."""
         ranking = Ranking(self._deduplication(quiet).place, result, keep)
         return self._context.read(lambda c: ranking.kept(c, groups))
+
+    @property
+    def _usual(self) -> str:
+        """How groups are made unless somebody says otherwise; measured for persons in docs/persons.md."""
+        return CORRELATION if self.options.hashing.rarity else "tight"
 
     def _exactly(self, by: str, threshold: float | None, progress: Progress) -> tuple[Workplace, str]:
         """Groups decided by the texts alone: what acts on rows of the user's is never an estimate."""

@@ -12,10 +12,13 @@ from dbsim.engines.execute import TableHook, run
 from dbsim.engines.transactions import read, write
 from dbsim.errors import InvalidOption
 from dbsim.lifecycle.create import find_source, resolved
+from dbsim.lifecycle.records import replanned
 from dbsim.lifecycle.statements import alter_statements
 from dbsim.options import Field, IndexOptions
+from dbsim.outside import key_of, read_secret
 from dbsim.tables import catalogue
 from dbsim.tables.index_tables import IndexTables
+from dbsim.tables.source import Source
 
 
 def alter(
@@ -24,18 +27,55 @@ def alter(
     """Ask for a generation with these options; the current one's options give up a change under way."""
     source = read(engine, backend, lambda c: find_source(c, backend, asked.table, asked.schema))
     source.require(asked.columns, backend.not_text, backend.not_key)
-    options = read(engine, backend, lambda c: resolved(c, backend, asked, source))
+    options = read(engine, backend, lambda c: _resolved(c, backend, asked, source))
 
     def work(connection: Connection) -> catalogue.IndexRecord:
         backend.change(connection, asked.name)
         catalogue.load(connection, asked.name)
-        record = generation_for(catalogue.generations(connection, asked.name, lock=True), options)
+        found = catalogue.generations(connection, asked.name, lock=True)
+        found = _moved(connection, found, options)
+        record = generation_for(found, options)
         if record.options.inline:
             backend.require_inline(connection, IndexTables(record), source)
         run(connection, alter_statements(backend, record, after_create_table))
         return record
 
     return write(engine, backend, work)
+
+
+def _resolved(connection: Connection, backend: Backend, asked: IndexOptions, source: Source) -> IndexOptions:
+    """Keys of persons are planned with the secret they are made with."""
+    options = resolved(connection, backend, asked, source)
+    current = catalogue.load(connection, asked.name).options
+    if options.secret_check == current.secret_check or not options.hashing.rarity:
+        return options
+    return replanned(connection, backend, options, source, key_of(options.secret, options.secret_check))
+
+
+def _moved(
+    connection: Connection, found: list[catalogue.IndexRecord], options: IndexOptions
+) -> list[catalogue.IndexRecord]:
+    """The same secret in another place needs no other generation."""
+    if options.secret == found[0].options.secret or options.secret_check != found[0].options.secret_check:
+        return found
+    mine = [record.options.secret_check == options.secret_check for record in found]
+    moved = [
+        replace(record, options=replace(record.options, secret=options.secret)) if same else record
+        for record, same in zip(found, mine, strict=True)
+    ]
+    catalogue.set_renamed(connection, moved)
+    return moved
+
+
+def rotated(current: IndexOptions, place: str) -> dict[str, Any]:
+    """Options for a secret in this place."""
+    check = read_secret(place).check
+    if place == current.secret and check != current.secret_check:
+        raise InvalidOption(
+            f"the secret in {place} is not the one that index {current.name!r} was made with: put the old one back and "
+            "name another place for the new one, because both are needed until it is searched"
+        )
+    return {"secret": place, "secret_check": check}
 
 
 def generation_for(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any
 
 from sqlalchemy import Connection, Engine, func, select
 
@@ -51,24 +53,31 @@ def create_records(
     secret: bytes,
     bits: int = 0,
     after_create_table: TableHook | None = None,
+    more: Mapping[str, Any] = MappingProxyType({}),
+    fold: int = 0,
 ) -> bool:
-    """True when made, False when it was there; IndexExists when it was with other kinds or on another table."""
+    """True when made, False when it was there; IndexExists when it was with other kinds or on another table.
+
+    `more` are further options of the index; `fold` is one of its fields.
+    """
     name, table, schema, threshold, triggers = asked
-    if read(engine, backend, lambda c: _exists(c, name, table, kinds)):
+    if read(engine, backend, lambda c: _exists(c, name, table, kinds, more)):
         return False
     options = IndexOptions(
         name=name,
         table=table,
         schema=schema,
-        fields=(Field(columns=("?",)),),
+        fields=(Field(columns=("?",), fold=fold),),
+        family="records@1",
         threshold=THRESHOLD if threshold is None else threshold,
         triggers=triggers,
+        **more,
     )
     planned = read(engine, backend, lambda c: plan_records(c, backend, options, kinds, secret, bits))
     return create(engine, backend, planned.options, [], secret, after_create_table)
 
 
-def _exists(connection: Connection, name: str, table: str, kinds: Mapping[str, str]) -> bool:
+def _exists(connection: Connection, name: str, table: str, kinds: Mapping[str, str], more: Mapping[str, Any]) -> bool:
     if not catalogue.exists(connection, name):
         return False
     options = catalogue.load(connection, name).options
@@ -81,6 +90,7 @@ def _exists(connection: Connection, name: str, table: str, kinds: Mapping[str, s
         for column, kind in stated.items()
         if stored.get(column) != kind
     ]
+    differences += options.differences(replace(options, **more), list(more))
     if differences:
         raise IndexExists(name, differences)
     return True
@@ -99,7 +109,8 @@ def plan_records(
     asked = replace(asked, table=source.table, schema=source.schema)
     source.require([name for name, kind in kinds.items() if kind], backend.not_text, backend.not_key)
     guesses = _guess(connection, backend, asked, source, kinds)
-    fields = tuple(_field(one.column, one.kind, bits or BITS) for one in guesses if one.kind)
+    fold = asked.fields[0].fold
+    fields = tuple(replace(_field(one.column, one.kind, bits or BITS), fold=fold) for one in guesses if one.kind)
     if not fields:
         raise InvalidOption(
             f"no column of table {source.table!r} looks like part of a person's record: "
@@ -142,6 +153,16 @@ def planned_family(
     signer = Signer([field.plan() for field in options.fields], "minhash@1", options.plan, secret)
     atoms = family.atoms(signer.documents(columns))
     return replace(family, scheme=str(plan(atoms, rows, family.crossed))), rows
+
+
+def replanned(
+    connection: Connection, backend: Backend, options: IndexOptions, source: Source, secret: bytes
+) -> IndexOptions:
+    """The same options with keys for the table as it is, made with another secret."""
+    family = options.hashing
+    assert isinstance(family, Records)
+    planned, _ = planned_family(connection, backend, options, source, family, secret)
+    return replace(options, family=described(planned), rows=0, keys=0).with_plan()
 
 
 def _guess(

@@ -37,7 +37,13 @@ def retire(engine: Engine, backend: Backend, name: str, keep: float) -> None:
 def _not_needed(connection: Connection, name: str, keep: float) -> list[catalogue.IndexRecord]:
     found = catalogue.generations(connection, name)
     others = [record for record in found[1:] if record is not catalogue.target(found)]
-    return [record for record in others if not record.ready or time.time() - (record.retired_at or 0) >= keep]
+    old = time.time() - keep
+    return [one for one in others if not one.ready or _lost(one) or (one.retired_at or 0) <= old]
+
+
+def _lost(record: catalogue.IndexRecord) -> bool:
+    """Replaced, and its secret was taken away: it cannot be kept in step."""
+    return record.retired_at is not None and bool(record.options.secret) and not record.secret
 
 
 def _drop(connection: Connection, backend: Backend, record: catalogue.IndexRecord) -> None:
@@ -47,6 +53,7 @@ def _drop(connection: Connection, backend: Backend, record: catalogue.IndexRecor
         parts = parts_name(record.name, record.generation)
         run(connection, map(drop_table, [parts, *generation_tables(record.name, record.generation)]))
         catalogue.remove_generation(connection, record)
+        catalogue.forget_secret(connection, record.name)
 
 
 def _still_not_needed(connection: Connection, record: catalogue.IndexRecord) -> bool:
@@ -62,7 +69,7 @@ def _empty(engine: Engine, backend: Backend, record: catalogue.IndexRecord) -> N
     """
     tables = IndexTables(record)
     write(engine, backend, partial(_without_slices, record=record), patience=0)
-    for index in tables.indexes():
+    for index in tables.indexes:
         write(engine, backend, partial(_without_index, record=record, name=str(index.element.name)), patience=0)
     pace = Pace(MOST_ROWS, writers_wait=True)
     while pace.write(partial(write, engine, backend), partial(_without_last, tables=tables, count=pace.size)):

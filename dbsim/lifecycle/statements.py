@@ -114,7 +114,7 @@ def _insert_index(backend: Backend, record: IndexRecord) -> str:
         ("primary_key", literal(json.dumps(record.primary_key, ensure_ascii=False))),
         ("options", literal(options.to_json())),
         ("family", literal(options.family)),
-        ("secret", literal(record.secret.hex()) if record.secret else backend.random_hex),
+        ("secret", _secret(backend, record)),
         ("unicode_version", literal(record.unicode_version)),
         ("generation", str(record.generation)),
         ("state", literal(record.state)),
@@ -126,6 +126,12 @@ def _insert_index(backend: Backend, record: IndexRecord) -> str:
         f"VALUES ({', '.join(value for _, value in values)})\n"
         "ON CONFLICT (name) DO NOTHING"
     )
+
+
+def _secret(backend: Backend, record: IndexRecord) -> str:
+    if record.options.secret:  # which is kept outside
+        return "''"
+    return literal(record.secret.hex()) if record.secret else backend.random_hex
 
 
 def _create_table(

@@ -13,6 +13,7 @@ from dbsim.hashing.choosing.filter_size import saturated_from
 from dbsim.lifecycle import groups as stored_groups
 from dbsim.lifecycle.create import outdated
 from dbsim.lifecycle.fit import source_problem
+from dbsim.outside import why_missing
 from dbsim.tables import catalogue, group_results, group_state
 from dbsim.tables.catalogue import target
 from dbsim.tables.group_tables import PUBLISHED, GroupTables
@@ -226,6 +227,8 @@ def _not_in_place(connection: Connection, backend: Backend, tables: IndexTables)
 def _problems(connection: Connection, backend: Backend, tables: IndexTables, saturated: dict[str, float]) -> list[str]:
     found = []
     record = tables.record
+    if record.options.secret and not record.secret:
+        found.append(why_missing(record.options.secret, record.options.secret_check))
     if not record.ready:
         found.append("not filled yet: run `dbsim sync`")
     elif record.wanted not in (None, record.generation):

@@ -30,7 +30,13 @@ from dbsim.tables.catalogue import target
 from dbsim.tables.source import PrimaryKey
 from dbsim.tables.versions import BASE
 
-SKIPPED = {"name": None, "schema": None, "triggers": True}  # options whose default goes without saying
+SKIPPED = {
+    "name": None,
+    "schema": None,
+    "triggers": True,
+    "secret": "",
+    "secret_check": "",
+}  # options whose default goes without saying
 
 
 def sql(dialect: str, since: str = BASE, to: str | None = None) -> str:

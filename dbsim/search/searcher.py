@@ -46,7 +46,7 @@ class SearchEngine(Asker):
     def _queries(
         self, columns: Sequence[Sequence[str]], probes: int, connection: Connection | None
     ) -> list[Query | None]:
-        if self.context.reader:
+        if self.context.reader and not (self.options.secret and self.signer.model is not None):
             return self._signed_in_sql(columns, probes, connection)
         found = Query.of(self.signer.sign(columns))
         neighbours = self._neighbours(columns, probes) if probes else None

@@ -91,6 +91,8 @@ class Worker(Generations):
             return SyncReport(generation=self.tables.record.generation, idle=True)
         report = SyncReport()
         self.look()
+        if self.tables.record.options.secret:
+            self._build.tidy()  # generations that a secret was replaced in cannot be kept in step
         self._repair.adopt()
         self.read(self._repair.require_source)
         report.renewed = not compare and self.read(lambda c: outdated(c, self.backend, self.tables))

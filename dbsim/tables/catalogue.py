@@ -25,8 +25,9 @@ from sqlalchemy import (
     update,
 )
 
-from dbsim.errors import IndexChanged, InvalidOption, UnknownName
+from dbsim.errors import IndexChanged, InvalidOption, SecretMissing, UnknownName
 from dbsim.options import IndexOptions
+from dbsim.outside import key_of
 from dbsim.tables.types import row_number
 
 metadata = MetaData()
@@ -209,10 +210,11 @@ def exists(connection: Connection, name: str) -> bool:
 
 
 def _record(row: Row[tuple[object, ...]]) -> IndexRecord:
+    options = IndexOptions.from_json(row.options)
     return IndexRecord(
-        options=IndexOptions.from_json(row.options),
+        options=options,
         primary_key=tuple((name, type_) for name, type_ in json.loads(row.primary_key)),
-        secret=bytes.fromhex(getattr(row, "secret", "")),
+        secret=_secret(options, getattr(row, "secret", "")),
         unicode_version=row.unicode_version,
         generation=row.generation,
         state=row.state,
@@ -222,14 +224,26 @@ def _record(row: Row[tuple[object, ...]]) -> IndexRecord:
 
 
 def _beside(current: IndexRecord, row: Row[tuple[object, ...]]) -> IndexRecord:
+    options = IndexOptions.from_json(row.beside_options)
     return replace(
         current,
-        options=IndexOptions.from_json(row.beside_options),
+        options=options,
+        secret=_secret(options, row.secret),
         generation=row.beside_generation,
         state=row.beside_state,
         retired_at=row.beside_retired_at,
         searched=False,
     )
+
+
+def _secret(options: IndexOptions, stored: str) -> bytes:
+    """Nothing where it is kept outside and is not there: then nothing can be signed, and the signer says why."""
+    if not options.secret:
+        return bytes.fromhex(stored)
+    try:
+        return key_of(options.secret, options.secret_check)
+    except (SecretMissing, InvalidOption):
+        return b""
 
 
 # ── writing; index and generation rows are added by the statements of definition.py ──
@@ -238,6 +252,12 @@ def remove_generation(connection: Connection, record: IndexRecord) -> None:
         connection.execute(
             delete(table).where(table.c.index_name == record.name, table.c.generation == record.generation)
         )
+
+
+def forget_secret(connection: Connection, name: str) -> None:
+    """The one in the database, once no generation is left that was made with it."""
+    if all(record.options.secret for record in generations(connection, name)):
+        connection.execute(update(index_table).where(index_table.c.name == name).values(secret=""))
 
 
 def set_ready(connection: Connection, record: IndexRecord) -> None:

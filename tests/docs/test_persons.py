@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -9,7 +11,7 @@ from sqlalchemy import text
 
 import dbsim
 from benchmarks.register import COLUMNS, register
-from tests.docs.test_readme import ROOT, blocks, run
+from tests.docs.test_readme import ON_PATH, ROOT, blocks, run
 
 PAGE = ROOT / "docs" / "persons.md"
 ERIKA = ["Erika", "Mustermann", "1964-08-12", "Heidestraße", "17", "51147", "Köln", "0221 123456", "erika@example.net"]
@@ -49,3 +51,15 @@ def test_the_page_runs_as_written(people: str, tmp_path: Path, capsys: pytest.Ca
     database = names["db"]
     assert isinstance(database, dbsim.Database)
     database.close()
+
+
+@pytest.mark.parametrize("url", ["sqlite"], indirect=True)  # the same on both: tests/integration/test_secrets.py
+def test_a_secret_outside_as_written(people: str, tmp_path: Path) -> None:
+    (block,) = blocks(PAGE, "console outside")
+    lines = (line.removeprefix("$ ") for line in block.splitlines())
+    script = "\n".join(["set -e", "dbsim upgrade register.db", *lines])
+    environment = {**os.environ, "PATH": f"{ON_PATH}:{os.environ['PATH']}"}
+    arguments = ["bash", "-c", script.replace("register.db", people)]
+    result = subprocess.run(arguments, capture_output=True, text=True, check=False, cwd=tmp_path, env=environment)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "generation 2 is searched now" in result.stdout

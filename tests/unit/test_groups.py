@@ -10,9 +10,13 @@ from numpy.typing import NDArray
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 
+from dbsim.dedupe.kernels.assignment import Scores, assign
 from dbsim.dedupe.kernels.clustering import METHODS, Graph, Known, Labels, average_link, diameters, group
+from dbsim.dedupe.kernels.correlation import bits_beyond
+from dbsim.dedupe.kernels.decide import Decision
 
 Edge = tuple[int, int, float]
+DECISION = Decision((), 0.5, verify=False)
 # two triangles, held together by one weak edge
 TRIANGLES: list[Edge] = [
     (0, 1, 0.9),
@@ -91,6 +95,52 @@ def test_complete_link_equals_scipy(seed: int) -> None:
         assert (np.equal.outer(found, found) == np.equal.outer(expected, expected)).all()
 
 
+def test_correlation_weighs_what_speaks_against() -> None:
+    # 1 and 2 hardly disagree (a value is missing), 0 holds them together; with a clear "no" the stronger side has 0
+    assert labels(3, [(0, 1, 0.99), (0, 2, 0.95), (1, 2, 0.3)], "correlation", 0.5) == [0, 0, 0]
+    assert labels(3, [(0, 1, 0.99), (0, 2, 0.95), (1, 2, 0.001)], "correlation", 0.5) == [0, 0, 2]
+    assert labels(3, [(0, 1, 1.0), (0, 2, 1.0), (1, 2, 0.0)], "correlation", 0.5) == [0, 0, 2]
+    assert labels(2, [(0, 1, 0.7)], "correlation", 0.7) == [0, 0]
+    family = [
+        (0, 1, 0.0),
+        (0, 2, 1.0),
+        (1, 2, 1.0),
+        (0, 3, 0.93),
+        (1, 3, 0.93),
+        (2, 3, 0.45),
+    ]  # 2 and 3 are poor records
+    assert labels(4, family, "correlation", 0.5)[1] != 0
+    # a pair that was no candidate speaks against as a clear "no" does
+    assert labels(3, [(0, 1, 0.99), (0, 2, 0.95)], "correlation", 0.5) == [0, 0, 2]
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.floats(0.001, 0.999), min_size=10, max_size=10), st.sampled_from([0.3, 0.5, 0.9]))
+def test_no_joining_of_two_correlated_groups_would_gain(scores: list[float], threshold: float) -> None:
+    a, b = np.triu_indices(5, 1)
+    found = group(Graph(5, a, b, np.array(scores)), "correlation", threshold)
+    bits = bits_beyond(np.array(scores), threshold)
+    for one in set(found.tolist()):
+        for other in set(found.tolist()) - {one}:
+            between = ((found[a] == one) & (found[b] == other)) | ((found[a] == other) & (found[b] == one))
+            assert bits[between].sum() <= 0
+
+
+def test_a_household_is_not_chained(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Father and son through a row without a birthday; the pair nobody stored is compared, in small components only."""
+    stored = graph(3, [(0, 1, 0.97), (1, 2, 0.8)])
+    nodes, copies, exact = np.arange(3), np.ones(3, np.int64), np.ones(2, bool)
+
+    def found(between: float) -> list[int]:
+        scores = Scores(lambda a, b: np.full(len(a), between), lambda a, b: np.full(len(a), between), DECISION)
+        return assign(nodes, copies, stored, exact, "correlation", 0.5, scores).fingerprints.tolist()
+
+    assert found(0.45) == [0, 1, 2]
+    assert found(0.01) == [0, 1]
+    monkeypatch.setattr("dbsim.dedupe.kernels.assignment.EVERY_PAIR", 2)
+    assert found(0.45) == [0, 1]
+
+
 @settings(max_examples=200, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11), st.floats(0.1, 1)), max_size=50))
 def test_every_two_members_of_a_complete_group_have_an_edge(found: list[Edge]) -> None:
@@ -143,7 +193,7 @@ def test_groups_depend_on_the_graph_alone(made: Graph, by: str, random: object) 
     assert (parts[found] == parts).all()
     for part in set(parts.tolist()):
         members = np.flatnonzero(parts == part)
-        inside = np.isin(made.a, members)
+        inside = np.isin(made.a, members) & np.isin(made.b, members)
         alone = Graph(
             len(members),
             np.searchsorted(members, made.a[inside]),

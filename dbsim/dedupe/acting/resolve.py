@@ -5,6 +5,7 @@ What is done to the rows is a subclass's: `delete.py`, `mark.py`.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -51,7 +52,7 @@ class Resolution:
 
 
 @dataclass(frozen=True)
-class Acting:
+class Acting(ABC):
     """The frame around an action: what is planned, counted, refused and done in one transaction."""
 
     ranking: Ranking
@@ -93,11 +94,13 @@ class Acting:
         """With what would happen beside."""
         return found
 
+    @abstractmethod
     def refuse(self, found: Resolution) -> None:
         """Raise if it must not be done."""
 
+    @abstractmethod
     def act(self, connection: Connection, plan: Any) -> None:
-        raise NotImplementedError
+        """Do it."""
 
     # ── pieces ──
     @property

@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dbsim.dedupe.kernels.clustering import Graph, Known, Scorer, diameters, group
+from dbsim.dedupe.kernels.clustering import CORRELATION, Graph, Known, Scorer, components, diameters, group
 from dbsim.dedupe.kernels.constraints import Constraints, constrain
 from dbsim.dedupe.kernels.decide import Decision
 
 Numbers = NDArray[np.int64]
+EVERY_PAIR = 500  # nodes of a component up to which each pair of them is compared
+AT_ONCE = 1 << 18  # pairs
 
 
 @dataclass(frozen=True)
@@ -103,7 +105,10 @@ def _assign(
     scores: Scores,
     constraints: Constraints,
 ) -> Assignment:
-    labels = constrain(graph.at_least(threshold), constraints, lambda g: group(g, by, threshold))
+    compared = graph.at_least(threshold)
+    if by == CORRELATION:
+        compared = _every_pair(compared, Known(graph).completed(scores.representative))
+    labels = constrain(compared, constraints, lambda g: group(g, by, threshold))
     members = np.bincount(labels, minlength=graph.nodes)
     grouped = np.flatnonzero((members[labels] > 1) | (copies > 1))
     leaders, known = labels[grouped], Known(graph)
@@ -122,3 +127,22 @@ def _assign(
         sizes[leaders],
         lowest[leaders],
     )
+
+
+def _every_pair(graph: Graph, score: Scorer) -> Graph:
+    """All pairs inside each component, also those that do not reach the threshold; of a large one only its edges."""
+    whole = components(graph)
+    order = np.argsort(whole, kind="stable")
+    starts = np.flatnonzero(np.diff(whole[order], prepend=-1))
+    sizes = np.diff(starts, append=len(order))
+    found = [graph.where(sizes[np.searchsorted(whole[order][starts], whole[graph.a])] > EVERY_PAIR)]
+    for size in np.unique(sizes[(sizes > 1) & (sizes <= EVERY_PAIR)]).tolist():
+        i, j = np.triu_indices(size, 1)
+        mine = starts[sizes == size]
+        step = max(AT_ONCE // len(i), 1)
+        for first in range(0, len(mine), step):
+            members = order[mine[first : first + step, None] + np.arange(size)]
+            a, b = members[:, i].reshape(-1), members[:, j].reshape(-1)
+            found.append(Graph(graph.nodes, a, b, score(a, b)))
+    columns = ([getattr(part, name) for part in found] for name in ("a", "b", "weights"))
+    return Graph(graph.nodes, *(np.concatenate(column) for column in columns))

@@ -16,10 +16,13 @@ import numpy as np
 import scipy  # whose parts load when they are first used
 from numpy.typing import NDArray
 
+from dbsim.dedupe.kernels.correlation import correlation
+
 Labels = NDArray[np.int64]
 Nodes = NDArray[np.int64] | NDArray[np.int32]
 Scorer = Callable[[Labels, Labels], NDArray[np.float64]]
 CHUNK = 1 << 16  # edges as Python numbers at once
+CORRELATION = "correlation"  # the only one that hears what speaks against: pairs below the threshold count
 ALL_PAIRS = 256  # nodes of a group up to which its diameter is exact
 
 
@@ -34,8 +37,9 @@ class Graph:
 
     def at_least(self, threshold: float) -> Graph:
         kept = self.weights >= threshold
-        if kept.all():
-            return self
+        return self if kept.all() else self.where(kept)
+
+    def where(self, kept: NDArray[np.bool_]) -> Graph:
         return Graph(self.nodes, self.a[kept], self.b[kept], self.weights[kept])
 
     def rows(self) -> scipy.sparse.csr_array:
@@ -169,7 +173,7 @@ def complete_link(graph: Graph) -> Labels:
 
 def group(graph: Graph, by: str, threshold: float) -> Labels:
     """Labels by the name of the method: what every engine, and every kind of score, groups with."""
-    graph = graph.at_least(threshold)
+    graph = graph if by == CORRELATION else graph.at_least(threshold)
     used = np.unique(np.concatenate([graph.a, graph.b]))  # most nodes are alone, and need no place in a Python list
     a, b = np.searchsorted(used, graph.a), np.searchsorted(used, graph.b)
     labels = np.arange(graph.nodes)
@@ -183,6 +187,7 @@ _METHODS: dict[str, Callable[[Graph, float], Labels]] = {
     "components": lambda graph, _: components(graph),
     "majorclust": lambda graph, _: majorclust(graph),
     "average": average_link,
+    CORRELATION: lambda graph, threshold: correlation(graph.nodes, graph.a, graph.b, graph.weights, threshold),
 }
 METHODS = tuple(_METHODS)
 

@@ -12,7 +12,7 @@ _PIECES = re.compile(r"[0-9]+|[^\W0-9_]+")
 
 
 @cache
-def _abbreviations() -> tuple[dict[str, str], dict[str, str]]:
+def abbreviations() -> tuple[dict[str, str], dict[str, str]]:
     """Whole words, and endings of compounds, each with what it stands for."""
     words: dict[str, str] = {}
     endings: dict[str, str] = {}
@@ -25,7 +25,7 @@ def _abbreviations() -> tuple[dict[str, str], dict[str, str]]:
 
 
 def address(text: str) -> str:
-    words, endings = _abbreviations()
+    words, endings = abbreviations()
     marked = re.sub(r"\bc/", "calle ", text, flags=re.IGNORECASE)
     return " ".join(_full(piece, words, endings) for piece in _PIECES.findall(normalise(marked)))
 

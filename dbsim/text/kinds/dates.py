@@ -14,14 +14,14 @@ _NAMES = (
     "jan ene gen,feb fev fab,mar mrz mae maer,apr abr avr,may mai mag mayo,jun juin giu,jul juil lug,aug ago aou,"
     "sep set,oct okt out ott,nov,dec dez dic des"
 )
-_MONTHS = {start: number for number, starts in enumerate(_NAMES.split(","), 1) for start in starts.split()}
+MONTHS = {start: number for number, starts in enumerate(_NAMES.split(","), 1) for start in starts.split()}
 _TIME = re.compile(r"[T\s]\d{1,2}:\d\d.*$")
 _PARTS = re.compile(r"[0-9]+|[^\W0-9_]+")
-_ORDINAL = frozenset(("st", "nd", "rd", "th", "of", "de", "den", "the"))
+ORDINAL = frozenset(("st", "nd", "rd", "th", "of", "de", "den", "the"))
 
 
 def date(text: str) -> str:
-    parts = [part for part in _PARTS.findall(normalise(_TIME.sub("", text.strip()))) if part not in _ORDINAL]
+    parts = [part for part in _PARTS.findall(normalise(_TIME.sub("", text.strip()))) if part not in ORDINAL]
     found = _packed(parts[0]) if len(parts) == 1 else _from_parts(parts)
     return found or normalise(text, "digits")
 
@@ -74,4 +74,4 @@ def _year(digits: str) -> int:
 def _month(part: str) -> int | None:
     if not part.isalpha():
         return None
-    return _MONTHS.get(part[:4]) or _MONTHS.get(part[:3])
+    return MONTHS.get(part[:4]) or MONTHS.get(part[:3])

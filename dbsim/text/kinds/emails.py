@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dbsim.text.normalise import normalise
 
-_SAME = {"googlemail com": "gmail com"}
+SAME = {"googlemail com": "gmail com"}
 
 
 def email(text: str) -> str:
@@ -12,4 +12,4 @@ def email(text: str) -> str:
     if not at:
         return normalise(text)
     where = normalise(domain)
-    return f"{normalise(local.split('+')[0])} {_SAME.get(where, where)}".strip()
+    return f"{normalise(local.split('+')[0])} {SAME.get(where, where)}".strip()

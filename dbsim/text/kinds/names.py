@@ -10,14 +10,14 @@ _SPELLED = (
     "mr mrs ms miss mister sir dame dr prof professor doctor doktor herr frau hr fr rev "
     "sr sra srta don dona mme mlle monsieur madame ing dipl mag"
 )
-_TITLES = frozenset(_SPELLED.split())
+TITLES = frozenset(_SPELLED.split())
 # ue is an u umlaut except after a, e and q (Bauer, Feuer, Quentin) ...
 _UMLAUTS = ((re.compile("ae"), "a"), (re.compile("oe"), "o"), (re.compile("(?<![aeq])ue"), "u"))
 
 
 def name(text: str) -> str:
     words = normalise(text, "german").split()
-    while len(words) > 1 and words[0] in _TITLES:
+    while len(words) > 1 and words[0] in TITLES:
         words = words[1:]
     joined = "".join(words)
     for pattern, letter in _UMLAUTS:

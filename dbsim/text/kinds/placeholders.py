@@ -10,11 +10,11 @@ _SPELLED = (
     "n/a,n.a.,#n/a,#nv,nicht bekannt,not known,not available,not applicable,keine angabe,keine,k.a.,k. a.,n.n.,"
     "tbd,tba,missing,undefined,leer,empty,no data,unspecified,not stated,sin datos"
 )
-_WORDS = frozenset(_SPELLED.split(","))
+WORDS = frozenset(_SPELLED.split(","))
 _NO_SIGN = re.compile(r"[\W_]*")  # no letter and no digit
 _ONE_SIGN = re.compile(r"[\W_]*(?:0[\W_]*)+|[\W_]*(?:[xX][\W_]*){3,}")  # 00000000, 0000-00-00, xxx
 
 
 def missing(text: str) -> bool:
     stripped = text.strip()
-    return bool(stripped.lower() in _WORDS or _NO_SIGN.fullmatch(stripped) or _ONE_SIGN.fullmatch(stripped))
+    return bool(stripped.lower() in WORDS or _NO_SIGN.fullmatch(stripped) or _ONE_SIGN.fullmatch(stripped))

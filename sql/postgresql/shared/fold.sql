@@ -5,6 +5,9 @@ BEGIN
     CASE asked
     {folds}
     ELSE
+        IF asked ~ '^kind-phone[+][0-9]+@1$' THEN
+            RETURN {home}.dbsim_fold_kind_phone_1(given, substring(asked FROM '[+]([0-9]+)'));
+        END IF;
         RAISE 'there is no normaliser % in SQL', asked;
     END CASE;
 END

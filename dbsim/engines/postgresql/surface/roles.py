@@ -41,6 +41,11 @@ class PostgreSQLRoles(Backend):
     ) -> list[tuple[Any, ...]]:
         function = self._function(connection, tables, "sign")
         if function is None:
+            if tables.record.options.secret:
+                raise InvalidOption(
+                    f"the secret of index {tables.record.name!r} is kept outside the database, so that a role that "
+                    "may only search cannot ask it about texts: connect as the owner of dbsim's tables"
+                )
             raise InvalidOption(
                 f"family {tables.record.options.family!r} cannot be signed in SQL, so without the secret of index "
                 f"{tables.record.name!r} only its views can be read: connect as the owner of dbsim's tables"

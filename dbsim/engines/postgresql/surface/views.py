@@ -16,6 +16,7 @@ from sqlalchemy import ColumnElement, literal_column
 from sqlalchemy.dialects.postgresql.base import PGDialect
 
 from dbsim.engines.evidence import Comparing, between
+from dbsim.engines.postgresql.surface.kinds import KIND, kind_names, without_country
 from dbsim.engines.views import BUCKETS, PAIRS, STATUS, Surface, joined_text, union
 from dbsim.hashing.families.registry import family_of
 from dbsim.hashing.records.evidence import UNIT
@@ -53,7 +54,7 @@ FIELD_TYPE = "shared/field_type"  # which the functions take
 def shared_statements(home: str) -> list[str]:
     """The type and the functions that all indexes use: every normaliser and every family that can sign in SQL."""
     names: dict[str, object] = {"home": home, "field_literal": literal(f"{home}.dbsim_field"), "folds": _folds(home)}
-    names |= {"mix_1": str(int(MIX_1)), "mix_2": str(int(MIX_2))} | _probability_names()
+    names |= {"mix_1": str(int(MIX_1)), "mix_2": str(int(MIX_2))} | _probability_names() | kind_names()
     order = sorted(_shared_files(), key=lambda name: name != FIELD_TYPE)
     texts = (filled(sql("postgresql", name), names) for name in order)
     # one at a time: asyncpg prepares everything, and what is prepared is one statement
@@ -66,9 +67,10 @@ def _shared_files() -> list[str]:
 
 def _folds(home: str) -> str:
     """A branch for every normaliser that has a twin in SQL, by the name that indexes store."""
+    kinds = (name.partition("/")[2] for name in sql_names("postgresql", "normalisers"))
     return " ".join(
         f"WHEN {', '.join(map(literal, stored_names(full)))} THEN RETURN {home}.{function}(given);"
-        for full in NORMALISERS
+        for full in (*NORMALISERS, *(name for name in kinds if name.startswith(KIND)))
         if (function := normaliser_function(full))
     )
 
@@ -97,7 +99,7 @@ def family_function(family: str) -> str | None:
 
 def normaliser_function(stored: str) -> str | None:
     """The function that folds a text in SQL as this normaliser does; None when it has no file."""
-    full = full_name(stored)
+    full = without_country(full_name(stored))
     if f"normalisers/{full}" not in sql_names("postgresql", "normalisers"):
         return None
     return f"dbsim_fold_{full.replace('@', '_').replace('-', '_')}"
@@ -106,8 +108,12 @@ def normaliser_function(stored: str) -> str | None:
 def why_not_in_sql(tables: IndexTables, encoding: str) -> str | None:
     """Why this index cannot be signed in SQL, or None."""
     options = tables.record.options
+    if options.secret:
+        return "its secret is kept outside the database"
     if options.distributed:
         return "its table is distributed over several nodes"
+    if any(field.fold for field in options.fields):
+        return "its filters are folded"
     if family_function(options.family) is None:
         return f"family {options.family!r} has no SQL functions"
     if options.family == "minhash@1" and options.plan.positions > MOST_POSITIONS:
@@ -380,7 +386,7 @@ class PostgreSQLSurface:
         return {
             "sees_all": everything,
             "source_key": self.surface.key_of("dbsim_source"),
-            "shares_a_key": self.surface.keys_in_common("a.{0} = b.{0}", " OR "),
+            "numbered_keys": ", ".join(f"({n}, s.{key})" for n, key in enumerate(self.surface.bucket_keys)),
             "source_read": ", ".join(f"dbsim_source.{quote(name)}" for name in self.tables.record.options.columns),
             "visible_rows": f"(SELECT s.* FROM {self.function('visible')}() AS v CROSS JOIN LATERAL ("
             f"SELECT o.* FROM {self.home}.{quote(self.tables.signatures.name)} AS o WHERE {same} OFFSET 0) AS s)",

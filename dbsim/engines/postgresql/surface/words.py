@@ -18,6 +18,8 @@ def why_no_words_in_sql(tables: IndexTables, encoding: str) -> str | None:
     fields = _fields(tables)
     if not fields:
         return "it has no word signatures"
+    if tables.record.options.secret:
+        return "its secret is kept outside the database"
     if tables.record.options.distributed:
         return "its table is distributed over several nodes"
     for field in fields:
