@@ -219,4 +219,5 @@ def _empty_signatures(contents: Numbers, keys: NDArray[np.int64], place: Workpla
         Filters(np.zeros((len(contents), field.bits // 8), np.uint8), np.zeros(len(contents), np.int64))
         for field in place.fields
     )
-    return Signatures(np.ones(len(contents), bool), contents, keys, filters)
+    rarities = tuple(np.zeros(len(contents), np.int64) for _ in place.fields if place.signer.family.rarity)
+    return Signatures(np.ones(len(contents), bool), contents, keys, filters, rarities=rarities)
