@@ -154,4 +154,5 @@ WITHOUT = {
     "Index.refit": "families that learn from the table only",
     "Index.inline": "PostgreSQL only",
     "Index.grant": "PostgreSQL only",
+    "Index.revoke": "PostgreSQL only",
 }

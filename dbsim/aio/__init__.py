@@ -110,6 +110,7 @@ class AsyncIndex:
     values = _here(Index.values)
     units = _here(Index.units)
     grant = _here(Index.grant)
+    revoke = _here(Index.revoke)
     check_row = _here(Index.check_row)
     blocked = _here(Index.blocked)
     add_unless_duplicate = _here(Index.add_unless_duplicate)

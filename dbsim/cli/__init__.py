@@ -17,7 +17,7 @@ COMMANDS = {
     "showcase": ("demo",),
     "schema": ("upgrade", "downgrade", "sql", "init-migration"),
     "importing": ("import",),
-    "indexes": ("create", "alter", "sync", "status", "check", "inline", "grant", "drop"),
+    "indexes": ("create", "alter", "sync", "status", "check", "inline", "grant", "revoke", "drop"),
     "searching": ("search", "similar", "contains", "explain"),
     "persons": ("match",),
     "duplicates": ("pairs", "duplicates"),
