@@ -20,6 +20,7 @@ COMMANDS = {
     "indexes": ("create", "alter", "sync", "status", "check", "inline", "grant", "revoke", "drop"),
     "searching": ("search", "similar", "contains", "explain"),
     "persons": ("match",),
+    "linking": ("link",),
     "duplicates": ("pairs", "duplicates"),
     "merging": ("merge",),
     "deciding": ("decide", "decisions"),
