@@ -41,6 +41,7 @@ from dbsim.tables.decision_tables import decisions_name
 from dbsim.tables.group_tables import GroupTables
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.names import dollar_quoted, dollar_tag, identifier, literal, quote
+from dbsim.tables.slice_tables import SliceTables
 from dbsim.tables.source import Source
 
 # CREATE OR REPLACE of the same function or view in two transactions fails in one of them
@@ -233,6 +234,7 @@ def own_tables(tables: IndexTables) -> list[str]:
         tables.queue.name,
         decisions_name(tables.record.name),
         *(t.name for t in groups.all),
+        *(t.name for t in SliceTables.of(tables).all),
     ]
 
 
