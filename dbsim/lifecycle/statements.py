@@ -71,6 +71,7 @@ def drop_statements(backend: Backend, name: str, generations: Iterable[int], sho
     tables = [
         decisions_name(name),
         feed_table(name).name,
+        identifier("dbsim", name, "flagged"),
         *(signatures_name(name, generation) for generation in generations),
     ]
     rows = [("dbsim_quarantine", "index_name"), ("dbsim_model", "index_name"), ("dbsim_generation", "index_name")]

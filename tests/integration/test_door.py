@@ -117,7 +117,16 @@ def _full() -> bool:
     return os.environ.get("DBSIM_RELIABILITY") == "full"
 
 
-def twins_in(index: dbsim.Index, database: dbsim.Database, url: str, processes: int, persons: int, copies: int) -> None:
+def twins_in(
+    index: dbsim.Index,
+    database: dbsim.Database,
+    url: str,
+    processes: int,
+    persons: int,
+    copies: int,
+    target: Callable[..., None] = _insert,
+) -> None:
+    """`target` inserts rows in a process of its own."""
     random = np.random.default_rng(11)
     made = register(4 * persons, 77).rows[:persons]
     rows: list[dict[str, object]] = []
@@ -132,7 +141,7 @@ def twins_in(index: dbsim.Index, database: dbsim.Database, url: str, processes: 
     context = multiprocessing.get_context("spawn")
     errors: multiprocessing.Queue[str] = context.Queue()
     run: list[multiprocessing.process.BaseProcess] = [
-        context.Process(target=_insert, args=(url, share, errors)) for share in shares
+        context.Process(target=target, args=(url, share, errors)) for share in shares
     ]
     _together(run, lambda process: process.start())
     _together(run, lambda process: process.join(300))
