@@ -43,8 +43,8 @@ class PostgreSQLRoles(Backend):
         if function is not None and tables.record.options.hashing.learns:
             asked = identifier("dbsim", tables.record.name, "check")
             raise InvalidOption(
-                f"a role that may only search cannot read what index {tables.record.name!r} has learned: ask {asked}(…) in "
-                "SQL, or connect as the owner of dbsim's tables"
+                f"a role that may only search cannot read what index {tables.record.name!r} has learned: "
+                f"ask {asked}(…) in SQL, or connect as the owner of dbsim's tables"
             )
         if function is None:
             if tables.record.options.secret:
