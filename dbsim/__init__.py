@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dbsim.database import Database, open
+    from dbsim.dedupe.acting.golden import Golden
     from dbsim.dedupe.acting.resolve import Resolution
     from dbsim.dedupe.kernels.buckets import Limits
     from dbsim.dedupe.people.decisions import Decision
@@ -44,6 +45,7 @@ __all__ = [
     "EvaluateReport",
     "Explanation",
     "Field",
+    "Golden",
     "Group",
     "Guess",
     "Hit",
@@ -80,6 +82,7 @@ _HOMES = {
     "EvaluateReport": "evaluate.figures",
     "Explanation": "search.explain",
     "Field": "options",
+    "Golden": "dedupe.acting.golden",
     "Group": "dedupe.results",
     "Guess": "text.kinds.guess",
     "Hit": "search.results",

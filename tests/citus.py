@@ -115,7 +115,12 @@ def _broken(flat: str, distributed: Sequence[str], keys: Sequence[str]) -> Itera
         yield "an order only inside a subquery"
     if not on_nodes:
         return
-    if re.search(r"\bWITH RECURSIVE\b|\bLATERAL\b", flat) and not flat.startswith("CREATE OR REPLACE FUNCTION"):
+    read = re.search(rf"\b(?:FROM|JOIN) (?:\w+\.)?\"?(?:{names})(?!\w)", flat)  # not only named, as in comments on it
+    if (
+        read
+        and re.search(r"\bWITH RECURSIVE\b|\bLATERAL\b", flat)
+        and not flat.startswith("CREATE OR REPLACE FUNCTION")
+    ):
         yield "recursive or lateral query over shards"
     if re.search(r"\bFOR (NO KEY )?(UPDATE|SHARE)\b", flat):
         yield "rows of several shards locked one by one"

@@ -113,7 +113,12 @@ EXAMPLES = {
             connection.execute(text("ALTER TABLE articles ADD COLUMN duplicate_of INTEGER"))
         idx.mark_duplicates("duplicate_of")
     """,
-    "Index.decide": 'idx.decide(1, 2, "different", who="ada", note="a second edition")',
+    "Index.golden": """
+        for record in idx.golden(rules={"body": "longest"}):
+            print(record.key, record.others, record.values, record.changed)
+    """,
+    "Index.merge": 'print(idx.merge(rules={"title": "most-recent"}, dry_run=True).removed)',
+    "Index.decide": 'idx.decide(1, 2, "same", who="ada", note="one word differs")',
     "Index.decisions": "print([(made.a, made.b, made.verdict) for made in idx.decisions()])",
     "Index.decisions_among": "print(idx.decisions_among([1, 2, 3]))",
     "Index.labelled_pairs": """

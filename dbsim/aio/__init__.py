@@ -127,6 +127,8 @@ class AsyncIndex:
     results = _apart(Index.results)
     delete_duplicates = _apart(Index.delete_duplicates)
     mark_duplicates = _apart(Index.mark_duplicates)
+    merge = _apart(Index.merge)
+    golden = _listed(Index.golden)
     tune = _apart(Index.tune)
     evaluate = _apart(Index.evaluate)
     sample = _apart(Index.sample)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -27,13 +28,13 @@ from dbsim.errors import InvalidOption
 BATCH = 65_536  # rows of a batch
 
 
-class Batches:
+class Batches(ABC):
     """Record batches made anew by every loop."""
 
     schema: pa.Schema
 
-    def __iter__(self) -> Iterator[pa.RecordBatch]:
-        raise NotImplementedError
+    @abstractmethod
+    def __iter__(self) -> Iterator[pa.RecordBatch]: ...
 
     def to_table(self) -> pa.Table:
         return pa.Table.from_batches(list(self), self.schema)

@@ -21,6 +21,7 @@ COMMANDS = {
     "searching": ("search", "similar", "contains", "explain"),
     "persons": ("match",),
     "duplicates": ("pairs", "duplicates"),
+    "merging": ("merge",),
     "deciding": ("decide", "decisions"),
     "serving": ("serve",),
     "tuning": ("tune",),

@@ -52,6 +52,7 @@ class Regrouping:
             self.place.progress("storing groups", min(start + BATCH, total), total)
         self._write(partial(self._store_apart, generation=generation))
         self._write(partial(self._show, generation=generation))
+        self.place.verifier.unread.clear()
         self._clear()
 
     def _write(self, work: Callable[[Connection], int]) -> int:
@@ -144,4 +145,5 @@ class Regrouping:
         connection.execute(delete(groups.results).where(groups.results.c.name == self._made))
         values = {"pairing": self.number, "generation": generation, "grouping": self.options.to_json()}
         group_results.put(connection, groups, self.result, saved=before is not None and before.saved, **values)
+        self.place.note_unread(connection, self.number)
         return generation

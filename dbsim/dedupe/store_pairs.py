@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, partial
 
 import numpy as np
-from sqlalchemy import Connection, delete
+from sqlalchemy import Connection, delete, insert, literal_column, select
 
 from dbsim.context import Stage
 from dbsim.dedupe.contents import Edges
@@ -23,6 +23,7 @@ from dbsim.dedupe.kernels.pairs import Candidates, Found
 from dbsim.dedupe.options import PairOptions
 from dbsim.dedupe.verify import Verifier
 from dbsim.engines.evidence import learned_of
+from dbsim.engines.signature_rows import json_numbers
 from dbsim.engines.transactions import PATIENCE, persistently
 from dbsim.hashing.family import ESTIMATED, Join
 from dbsim.hashing.records.learning import Learned
@@ -82,6 +83,23 @@ class Workplace(Stage):
         made.learned = self.learned
         return made
 
+    def note_unread(self, connection: Connection, pairing: int) -> None:
+        """Contents that could not be compared are compared again, once their rows are signed anew."""
+        stored, names = self.tables.signatures, self.tables.names
+        fingerprint = stored.c[names.fingerprint]
+        listed = self.backend.json_rows("wanted", ["number"], [])
+        values = (
+            literal_column(str(pairing)),
+            literal_column("0"),
+            fingerprint,
+            *(stored.c[key] for key in names.keys),
+        )
+        found = select(*values).join(listed, listed.c.number == fingerprint).distinct()
+        wanted = json_numbers(np.array(sorted(self.verifier.unread), np.int64))
+        if self.verifier.unread:
+            into = insert(self.groups.changes).from_select(list(self.groups.changes.c), found)
+            connection.execute(into, {"wanted": wanted})
+
     @cached_property
     def learned(self) -> Learned | None:
         """What was learned of the table's persons, if it is about persons."""
@@ -113,6 +131,7 @@ class Pairing:
         for found in candidates.pairs(self.place.decision(self.options), start, compared):
             for edges, reached in self._batches(collection, found):
                 self._write(partial(self._store, edges=edges, reached=reached))
+                self.place.verifier.unread.clear()
         self._write(partial(self._note, limited=json.dumps(asdict(candidates.limited))))
         return collection
 
@@ -151,6 +170,7 @@ class Pairing:
     def _store(self, connection: Connection, edges: Edges, reached: int) -> State:
         state = group_state.own(connection, self.place.groups, self.number, self.place.token)
         insert_edges(connection, self.place, self.number, edges)
+        self.place.note_unread(connection, self.number)
         group_state.save(connection, self.place.groups, self.number, reached=reached)
         return state
 

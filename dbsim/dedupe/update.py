@@ -76,11 +76,18 @@ class Incremental:
         mine = select(*list(groups.changes.c)[1:]).where(groups.changes.c.pairing == self.number)
         changes = [tuple(row) for row in connection.execute(mine)]
         update = Update(state, len(changes))
+        self.place.verifier.unread.clear()
         if changes:
             self._pairs(connection, state, update, np.array(changes, np.int64))
+            if state.settled and self._in_vain(changes):
+                return None
         elif state.settled:
             return None
         return update
+
+    def _in_vain(self, changes: list[tuple[int, ...]]) -> bool:
+        """Nothing but contents that could not be read, and still cannot: their rows wait for a sync."""
+        return all(gained == 0 and content in self.place.verifier.unread for gained, content, *_ in changes)
 
     def _pairs(self, connection: Connection, state: State, update: Update, changes: NDArray[np.int64]) -> None:
         options = PairOptions.from_json(state.pairing)
@@ -90,7 +97,7 @@ class Incremental:
         now = self._copies(connection, contents)
         before = now - np.bincount(inverse, changes[:, 0], minlength=len(contents)).astype(np.int64)
         # while pairs were sought a content may have been seen or not, whatever it was before and is now
-        moved = (now == 0) | (before <= 0) | (not state.settled)
+        moved = (now == 0) | (before <= 0) | (not state.settled) | np.isin(contents, changes[changes[:, 0] == 0, 1])
         update.compared, update.edges = self._compare(connection, options, contents, keys, now > 0, moved)
         old = incident(connection, self.place.backend, self.place.groups, self.number, update.compared)
         seeds = np.unique(np.concatenate([contents, update.compared, old.a, old.b]))
@@ -194,6 +201,7 @@ class Incremental:
             self.place.backend.insert_rows(connection, contents, again.rows)
             self.place.backend.insert_rows(connection, apart, again.apart)
         connection.execute(delete(changes).where(changes.c.pairing == self.number))
+        self.place.note_unread(connection, self.number)
         group_state.save(connection, groups, self.number, settled=True)
         return True
 
@@ -211,4 +219,5 @@ def _empty_signatures(contents: Numbers, keys: NDArray[np.int64], place: Workpla
         Filters(np.zeros((len(contents), field.bits // 8), np.uint8), np.zeros(len(contents), np.int64))
         for field in place.fields
     )
-    return Signatures(np.ones(len(contents), bool), contents, keys, filters)
+    rarities = tuple(np.zeros(len(contents), np.int64) for _ in place.fields if place.signer.family.rarity)
+    return Signatures(np.ones(len(contents), bool), contents, keys, filters, rarities=rarities)

@@ -1,9 +1,13 @@
-"""Exact similarity from the source's texts: pairs of fingerprints → the family's measure, over all fields."""
+"""Exact similarity from the source's texts: pairs of fingerprints → the family's measure, over all fields.
+
+A row may have been changed since it was signed, so that its content cannot be read until the next sync, or not at
+all. Such contents are remembered in `unread`: whoever stores a decision notes them, to be compared again.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +30,8 @@ CHARACTERS = 4_000_000  # of them, about: the next set is smaller or larger
 class Verifier(Stage):
     """Compares the texts of contents; the first row of each content is read."""
 
+    unread: set[int] = field(default_factory=set)
+
     def decide(
         self, edges: Edges, unsure: NDArray[np.bool_], threshold: float, connection: Connection | None = None
     ) -> Edges:
@@ -35,7 +41,7 @@ class Verifier(Stage):
         return Edges(edges.a, edges.b, scores, unsure).where(scores >= threshold)
 
     def scores(self, a: Numbers, b: Numbers, connection: Connection | None = None) -> NDArray[np.float64]:
-        """Exact scores; 0 for a content whose row is gone meanwhile."""
+        """Exact scores; 0 for a content that is `unread`."""
         result = np.zeros(len(a))
         start, size = 0, FEWEST
         while start < len(a):
@@ -62,7 +68,17 @@ class Verifier(Stage):
         for key, values in self._rows(connection, list(numbers)):
             for column, value in zip(columns, values, strict=True):
                 column[numbers[key]] = value
+        if self.signer.keyed:
+            self._drop_others(columns, wanted)
         return columns
+
+    def _drop_others(self, columns: list[list[str]], wanted: Numbers) -> None:
+        """Texts that are no longer those of the contents asked for."""
+        present, found = self.signer.fingerprint(columns)
+        for place in np.flatnonzero(~present | (found != wanted)).tolist():
+            self.unread.add(int(wanted[place]))
+            for column in columns:
+                column[place] = ""
 
     def _rows(self, connection: Connection, keys: Sequence[Key]) -> Iterator[tuple[Key, tuple[str, ...]]]:
         for some in chunks(keys, self.backend.key_batch):

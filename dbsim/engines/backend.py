@@ -74,6 +74,10 @@ class Queue(ABC):
         be begun anew, as in a migration.
         """
 
+    def type_name(self, written: str) -> str:
+        """A type as the database itself spells what somebody has written."""
+        return written
+
     def require_key(self, tables: IndexTables) -> list[str]:
         """Statements that fail when the key's types are not those of the table."""
         return []

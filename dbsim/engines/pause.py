@@ -42,12 +42,19 @@ class Pace:
     writers_wait: bool
     size: int = field(init=False)
     _released: float = field(init=False, default=0.0)
+    _held: float = field(init=False, default=0.0)  # seconds, since room was left
 
     def __post_init__(self) -> None:
         self.size = self.most
 
     def write(self, write: Write[Result], work: Callable[[Connection], Result]) -> Result:
         """`work` in a transaction; how long it held the lock, its commit included, decides about the next one."""
+        result, seconds = self.hold(write, work)
+        self.learn(seconds)
+        return result
+
+    def hold(self, write: Write[Result], work: Callable[[Connection], Result]) -> tuple[Result, float]:
+        """`work` in a transaction, and for how many seconds it held the lock."""
         self.leave_room()
         began = time.monotonic()
 
@@ -58,13 +65,16 @@ class Pace:
 
         result = write(timed)
         self._released = time.monotonic()
-        self.learn(self._released - began)
-        return result
+        self._held += self._released - began
+        return result, self._released - began
 
     def leave_room(self) -> None:
         """SQLite has no queue for its lock: taken again at once, it could keep an application out for long."""
+        if not self.writers_wait or self._held < AIM / 2:
+            return
+        self._held = 0.0
         left = self._released + ROOM - time.monotonic()
-        if self.writers_wait and left > 0:
+        if left > 0:
             pause(left)
 
     def learn(self, seconds: float) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from functools import cached_property
 from dbsim.hashing.error import DEVIATIONS, error_steps
 from dbsim.options import Field, IndexOptions
 from dbsim.resources import filled
-from dbsim.tables.decision_tables import NO_TEXT, SAME, UNSURE, decisions_name, sides_of
+from dbsim.tables.decision_tables import DIFFERENT, NO_TEXT, SAME, UNSURE, decisions_name, sides_of
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.names import identifier, literal, quote
 
@@ -70,14 +71,12 @@ class Surface:
         return between.join(form.format(name) for name in self.bucket_keys)
 
     def candidates(self, branch: str, names: dict[str, str]) -> str:
-        """Pairs that share a key, with the key's number: the template for one key, for every key."""
-        return union(filled(branch, {**names, "key": key, "number": n}) for n, key in enumerate(self.bucket_keys))
-
-    @property
-    def first_shared(self) -> str:
-        """The number of the first key that a and b share."""
-        cases = (f"WHEN a.{name} = b.{name} THEN {number}" for number, name in enumerate(self.bucket_keys))
-        return f"CASE {' '.join(cases)} END"
+        """Pairs that share a key: the template for one key, for every key; no key before it may be `shared_before`."""
+        parts, before = [], ""
+        for key in self.bucket_keys:
+            parts.append(filled(branch, {**names, "key": key, "shared_before": before}))
+            before += f" AND a.{key} <> b.{key}"
+        return union(parts)
 
     def is_candidate(self, alias: str) -> str:
         """The row of the signature table that is one side of `p`, a candidate pair."""
@@ -89,7 +88,6 @@ class Surface:
         return {
             "candidates": self.candidates(branch, names),
             "candidate_names": ", ".join(f"p.{name} AS {name}" for name in self.pair_names),
-            "first_shared": self.first_shared,
             **self._decided(names["decisions"]),
             "a_is_candidate": self.is_candidate("a"),
             "b_is_candidate": self.is_candidate("b"),
@@ -114,8 +112,15 @@ class Surface:
             return " AND ".join(parts)
 
         none = (f"NOT EXISTS (SELECT 1 FROM {table} AS d WHERE d.verdict <> '{UNSURE}' AND {about(o)})" for o in orders)
+        either = " OR ".join(f"({about(order)})" for order in orders)
+        found = f"(SELECT d.verdict FROM {table} AS d WHERE d.verdict <> '{UNSURE}' AND ({either}))"
         return {
             "undecided": " AND ".join(none),
+            "verdict": f"CASE WHEN EXISTS (SELECT 1 FROM {table}) THEN {found} END",  # mostly there are none at all
+            "decision_sides": ", ".join(itertools.chain(*sides)),
+            "decision_sides_reversed": ", ".join(itertools.chain(*reversed(sides))),
+            "same": SAME,
+            "different": DIFFERENT,
             "same_in_order": f"d.verdict = '{SAME}' AND {about(orders[0])}",
             "same_in_reverse": f"d.verdict = '{SAME}' AND {about(orders[1])}",
         }

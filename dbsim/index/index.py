@@ -15,8 +15,8 @@ from dbsim.errors import InvalidOption
 from dbsim.index.changing import Changing
 from dbsim.index.deciding import Deciding
 from dbsim.index.door import AtTheDoor
-from dbsim.index.grouping import Grouping
 from dbsim.index.measuring import Measuring
+from dbsim.index.merging import Uniting
 from dbsim.lifecycle import status
 from dbsim.options import describe_columns, require_positive
 from dbsim.progress import Progress, quiet
@@ -28,7 +28,7 @@ from dbsim.sync.worklog import WorkLog
 from dbsim.tables.index_tables import IndexTables
 
 
-class Index(Deciding, Grouping, Measuring, Changing, AtTheDoor):
+class Index(Deciding, Uniting, Measuring, Changing, AtTheDoor):
     """Near-duplicate search over one table. Made by `Database.create_index` or `Database.index`."""
 
     def sync(

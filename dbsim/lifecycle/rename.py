@@ -101,14 +101,15 @@ def _tables(connection: Connection, backend: Backend, records: list[IndexRecord]
 
 
 def _statements(backend: Backend, old: Table, new: Table) -> Iterator[str]:
-    """Columns are moved aside first, because one may get the name that another has had."""
+    """A column that gets the name which another has, or had in other letters, is moved aside first."""
     pairs = list(zip(old.columns, new.columns, strict=True))
-    moved = [(number, was.name, now.name) for number, (was, now) in enumerate(pairs) if was.name != now.name]
-    table = quote(old.name)
-    for number, was, _ in moved:
-        yield f"ALTER TABLE {table} RENAME COLUMN {quote(was)} TO {quote(ASIDE.format(number))}"
-    for number, _, now in moved:
-        yield f"ALTER TABLE {table} RENAME COLUMN {quote(ASIDE.format(number))} TO {quote(now)}"
+    moved = [(was.name, now.name) for was, now in pairs if was.name != now.name]
+    table, taken = quote(old.name), {column.name.lower() for column in old.columns}
+    aside = {now: ASIDE.format(number) for number, (_, now) in enumerate(moved) if now.lower() in taken}
+    for was, now in moved:
+        yield f"ALTER TABLE {table} RENAME COLUMN {quote(was)} TO {quote(aside.get(now, now))}"
+    for now, name in aside.items():
+        yield f"ALTER TABLE {table} RENAME COLUMN {quote(name)} TO {quote(now)}"
     for old_column, column in pairs:
         type_ = column.type.compile(dialect=backend.dialect)
         if old_column.type.compile(dialect=backend.dialect) != type_:

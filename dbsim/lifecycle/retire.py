@@ -67,7 +67,7 @@ def _empty(engine: Engine, backend: Backend, record: catalogue.IndexRecord) -> N
     filling was interrupted.
     """
     tables = IndexTables(record)
-    for index in tables.indexes():
+    for index in tables.indexes:
         write(engine, backend, partial(_without_index, record=record, name=str(index.element.name)), patience=0)
     pace = Pace(MOST_ROWS, writers_wait=True)
     while pace.write(partial(write, engine, backend), partial(_without_last, tables=tables, count=pace.size)):

@@ -23,6 +23,7 @@ from dbsim.lifecycle.rename import Renames, rename
 from dbsim.lifecycle.statements import alter_statements, create_statements, drop_statements, table_statements
 from dbsim.options import IndexOptions
 from dbsim.tables import catalogue, versions
+from dbsim.tables.catalogue import IndexRecord
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.source import PrimaryKey, Source
 from dbsim.tables.versions import BASE
@@ -84,12 +85,14 @@ def create_index(
     *,
     primary_key: KeyTypes | None = None,
     secret: bytes = b"",
+    home: str = "public",
     after_create_table: TableHook | None = None,
 ) -> None:
     """Create an index. `primary_key` is needed offline, where the table cannot be looked at: {"id": "BIGINT"}, or
     one such for each dialect's name. Online the table's own types count.
 
-    Without `secret` the database draws one when the statement runs, so that none lies in a repository.
+    Without `secret` the database draws one when the statement runs, so that none lies in a repository. An inline index
+    also needs to know offline which schema is the `home` of dbsim's tables.
     """
     catalogue.check_name(options.name)
     options = options.with_secret()
@@ -103,11 +106,31 @@ def create_index(
         emit(op, create_statements(backend_for(op), record, connection, after_create_table))
         return
     if offline(op):
-        raise InvalidOption("an inline index signs with functions made for the database: run this migration online")
+        emit(op, written_statements(backend_for(op), record, home, after_create_table))
+        return
     emit(op, table_statements(backend_for(op), record, after_create_table))
     tables = IndexTables(catalogue.load(op.get_bind(), options.name))  # with the secret that was drawn
     show(op.get_bind(), backend_for(op), tables)
     emit(op, backend_for(op).create_triggers(tables, op.get_bind(), patient=True))
+
+
+def written_statements(
+    backend: Backend, record: IndexRecord, home: str, after_create_table: TableHook | None = None
+) -> list[str]:
+    """Everything of an index for a script: tables, views, functions, and triggers that may sign; they name schemas."""
+    if record.options.inline and not backend.searches_in_sql:
+        raise InvalidOption(f"an inline index needs a database that can sign, which {backend.name} cannot: say queued")
+    if (
+        backend.searches_in_sql and record.options.schema is None
+    ):  # functions do not look names up where the caller does
+        record = replace(record, options=replace(record.options, schema=home))
+    tables = IndexTables(record)
+    return [
+        *table_statements(backend, record, after_create_table),
+        *backend.require_key(tables),
+        *backend.surface_statements(tables, home),
+        *(backend.written_triggers(tables, home) if record.options.triggers else ()),
+    ]
 
 
 def alter_index(
@@ -219,7 +242,7 @@ def key_of(op: Operations, given: KeyTypes | None) -> PrimaryKey:
     dialect, found = backend_for(op).name, dict(given or {})
     if found and all(isinstance(types, Mapping) for types in found.values()):
         found = dict(found.get(dialect, {}))  # type: ignore[arg-type]
-    return tuple((name, str(type_)) for name, type_ in found.items())
+    return tuple((name, backend_for(op).type_name(str(type_))) for name, type_ in found.items())
 
 
 # ── offline ──

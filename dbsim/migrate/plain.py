@@ -10,13 +10,10 @@ from alembic.operations import Operations
 
 from dbsim.engines.backend import Backend
 from dbsim.engines.registry import backend_named
-from dbsim.errors import InvalidOption
 from dbsim.lifecycle.create import new_record
-from dbsim.lifecycle.statements import table_statements
 from dbsim.migrate import operations
 from dbsim.options import Field, IndexOptions
 from dbsim.tables import catalogue, versions
-from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.names import identifier, quote
 from dbsim.tables.source import PrimaryKey
 from dbsim.tables.versions import BASE
@@ -34,13 +31,9 @@ def index_sql(
     """
     catalogue.check_name(options.name)
     backend = backend_named(dialect)
-    if options.inline and not backend.searches_in_sql:
-        raise InvalidOption(f"an inline index needs a database that can sign, which {dialect} cannot: leave it queued")
-    if backend.searches_in_sql and options.schema is None:  # functions do not look names up where the caller does
-        options = replace(options, schema=home)
     fields = tuple(_filled_in(field) for field in options.fields)
     record = new_record(operations.complete(replace(options, fields=fields), primary_key), primary_key)
-    tables, out = IndexTables(record), StringIO()
+    statements, out = operations.written_statements(backend, record, home), StringIO()
     settings = {"as_sql": True, "output_buffer": out, "literal_binds": True, "transactional_ddl": True}
     context = MigrationContext.configure(dialect_name=dialect, opts=settings)
     with context.begin_transaction():
@@ -48,10 +41,7 @@ def index_sql(
         operations.emit(op, backend.go_home(home))
         if since != versions.current():
             operations.upgrade(op, None, since)
-        operations.emit(op, table_statements(backend, record))
-        operations.emit(op, backend.require_key(tables))
-        operations.emit(op, backend.surface_statements(tables, home))
-        operations.emit(op, backend.written_triggers(tables, home) if options.triggers else [])
+        operations.emit(op, statements)
     return f"{out.getvalue().rstrip()}\n\n{_next(backend, options.name)}\n"
 
 

@@ -39,16 +39,19 @@ class Drain:
 
     def batch(self) -> int:
         """The next changes; on SQLite signed before the write lock is taken."""
-        rehearsals: dict[int, Rehearsal] = {}
+        rehearsals: dict[int, Rehearsal] | None = {}
         if self.index.backend.writers_wait:
             rehearsals = self.index.read(self._rehearse)
+            if rehearsals is None:  # nobody's write waits for a look at an empty queue
+                return 0
         return self.pace.write(self.index.write, lambda c: self.step(c, rehearsals))
 
-    def _rehearse(self, connection: Connection) -> dict[int, Rehearsal]:
+    def _rehearse(self, connection: Connection) -> dict[int, Rehearsal] | None:
+        """For each generation; None when nothing waits."""
         backend = self.index.backend
         keys = backend.pending(connection, self.index.tables, self.pace.size)
         if not keys:
-            return {}
+            return None
         found = {}
         for tables, signer in self.index.all(connection):
             models.current(connection, tables, signer)

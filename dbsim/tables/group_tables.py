@@ -137,7 +137,10 @@ class GroupTables:
 
     @cached_property
     def changes(self) -> Table:
-        """`gained` is -1 for a content that lost a row and 1 for one that got one; its bucket keys come along."""
+        """`gained` is -1 for a content that lost a row and 1 for one that got one; its bucket keys come along.
+
+        0 is for one whose text could not be read when it was to be compared: it is compared again.
+        """
         keys = [Column(f"k{number}", BigInteger) for number in range(self.tables.record.options.keys)]
         return self._table(
             "changes",

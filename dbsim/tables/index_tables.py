@@ -126,6 +126,7 @@ class IndexTables:
         texts = [Column(name, Text) for name in options.columns if name not in self.key_names]
         return Table(options.table, MetaData(), *self._key_columns(primary_key=True), *texts, schema=options.schema)
 
+    @cached_property
     def indexes(self) -> list[CreateIndex]:
         """B-trees on the fingerprint and every bucket key; built after the first filling."""
         table, names = self.signatures, self.names

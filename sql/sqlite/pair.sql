@@ -1,2 +1,1 @@
-SELECT {pair_columns}, {number} AS dbsim_key
-FROM {signatures} AS a JOIN {signatures} AS b ON a.{key} = b.{key} AND ({a_key}) <> ({b_key})
+SELECT {pair_columns} FROM {signatures} AS a JOIN {signatures} AS b ON a.{key} = b.{key} AND ({a_key}) <> ({b_key})

@@ -1,21 +1,22 @@
 -- Pairs of rows that share a bucket key, in both directions: a filter on one side is enough. A view cannot look at
 -- texts, so it lists what may reach the threshold: the score is an estimate, `standard_error` says how good.
--- One join a key, which a filter on a row's own key reaches through indexes; a pair is taken from the first key it shares.
--- What people decided counts: different rows are left out, the same ones are there whatever their score.
+-- One join a key, which a filter on a row's own key reaches through indexes. What people decided counts: different rows
+-- are left out, the same ones are there whatever their score.
 -- No function is needed: common bits are counted with shifts and sums over the 64-bit words of the filters.
+-- Kept small, because SQLite reads every view again whenever the host alters any table: the score stands here once, and
+-- a last SELECT without FROM (and a threshold that is a SELECT) keeps SQLite from copying it to every key and condition.
 CREATE VIEW {pairs_view} AS /* {mark} */
-SELECT {pair_names}, score, shared_keys, standard_error
+SELECT {pair_names}, coalesce(score, 0.0) AS score, shared_keys, standard_error
 FROM (
-    SELECT {candidate_names}, {score} AS score, {shared_keys} AS shared_keys,
-        {standard_error} AS standard_error, {step} AS dbsim_step
-    FROM ({candidates}) AS p
+    SELECT {candidate_names}, {score} AS score, coalesce({shared_keys}, 0) AS shared_keys,
+        {standard_error} AS standard_error, {step} AS dbsim_step, {verdict} AS dbsim_verdict
+    FROM (SELECT DISTINCT {pair_names} FROM (
+        {candidates}
+        UNION ALL SELECT {decision_sides} FROM {decisions} WHERE verdict = '{same}'
+        UNION ALL SELECT {decision_sides_reversed} FROM {decisions} WHERE verdict = '{same}'
+    )) AS p
     CROSS JOIN {signatures} AS a ON {a_is_candidate} CROSS JOIN {signatures} AS b ON {b_is_candidate}
-    WHERE p.dbsim_key = {first_shared} AND {undecided}
+    UNION ALL SELECT {nothing} WHERE 0
 )
-WHERE score >= {threshold} - {deviations} * standard_error - dbsim_step
-UNION ALL
-SELECT {pair_columns}, coalesce({score}, 0.0), coalesce({shared_keys}, 0), {standard_error}
-FROM {decisions} AS d CROSS JOIN {signatures} AS a CROSS JOIN {signatures} AS b WHERE {same_in_order}
-UNION ALL
-SELECT {pair_columns}, coalesce({score}, 0.0), coalesce({shared_keys}, 0), {standard_error}
-FROM {decisions} AS d CROSS JOIN {signatures} AS a CROSS JOIN {signatures} AS b WHERE {same_in_reverse}
+WHERE CASE dbsim_verdict WHEN '{same}' THEN 1 WHEN '{different}' THEN 0
+    ELSE shared_keys > 0 AND score >= (SELECT {threshold}) - {deviations} * standard_error - dbsim_step END

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import uuid
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -29,7 +30,7 @@ HOST = Table("articles", MetaData(), Column("id", Uuid(), primary_key=True), Col
 
 def migration(op: Operations, **given: Any) -> None:
     dbsim.migrate.upgrade(op)
-    dbsim.migrate.create_index(op, OPTIONS, **{"primary_key": MADE_ON_SQLITE, **given})
+    dbsim.migrate.create_index(op, **{"options": OPTIONS, "primary_key": MADE_ON_SQLITE, **given})
 
 
 def fill(engine: Engine) -> None:
@@ -109,18 +110,38 @@ def test_check_at_start_up_finds(database: dbsim.Database, harm: str) -> None:
         dbsim.migrate.check(database.engine)
 
 
-def test_inline_from_a_migration(new_postgres: str) -> None:
+INLINE = IndexOptions(name="articles", table="articles", fields=(FIELD,), inline=True)
+
+
+@pytest.mark.parametrize("script", [False, True], ids=["online", "offline"])
+def test_inline_from_a_migration(new_postgres: str, script: bool) -> None:
     database = dbsim.open(new_postgres)
     fill(database.engine)
-    with database.engine.begin() as connection:
-        op = operations(connection)
-        dbsim.migrate.upgrade(op)
-        inline = IndexOptions(name="articles", table="articles", fields=(FIELD,), inline=True)
-        dbsim.migrate.create_index(op, inline)
+    if script:
+        apply_script(new_postgres, offline(new_postgres, options=INLINE, primary_key=BOTH))
+    else:
+        with database.engine.begin() as connection:
+            migration(operations(connection), options=INLINE)
     index = database.index("articles")
     index.sync()
     with database.engine.begin() as connection:
         connection.execute(HOST.insert(), {"id": uuid.UUID(int=99), "body": TEXTS[0]})
         assert len(index.similar(uuid.UUID(int=99), connection=connection)) == 4
+    assert_in_step(database, "articles")
+    database.close()
+
+
+def test_a_script_that_did_not_know_of_a_generated_column(tmp_path: Path) -> None:
+    """It names the columns that an UPDATE must touch; the first sync sees that one of them follows another."""
+    url = f"sqlite:///{tmp_path}/made.db"
+    database = dbsim.open(url, create=True)
+    made = "CREATE TABLE articles (id TEXT PRIMARY KEY, raw TEXT, body TEXT GENERATED ALWAYS AS (upper(raw)))"
+    execute(database.engine, made, f"INSERT INTO articles (id, raw) VALUES ('a', '{TEXTS[0]}')")
+    apply_script(url, offline(url, primary_key={"id": "TEXT"}))
+    index = database.index("articles")
+    assert index.sync().renewed
+    execute(database.engine, f"UPDATE articles SET raw = '{TEXTS[1]}'")
+    assert index.sync().changed == 1
+    assert not index.sync().renewed
     assert_in_step(database, "articles")
     database.close()

@@ -89,7 +89,8 @@ def test_where_the_tables_lie(distributed: dbsim.Database) -> None:
     placed = dict(fetch(distributed.engine, "SELECT logicalrelid::text, partkey FROM pg_dist_partition"))
     assert placed.pop("dbsim_articles") == placed.pop("articles") == "tenant"
     named = {"version", "index", "generation", "quarantine", "model", "cardinality", "unicode", "donor", "constant"}
-    stored = {f"articles_{part}" for part in ("decisions", "edges", "contents", "changes", "grouping", "results")}
+    parts = ("decisions", "edges", "contents", "changes", "grouping", "results", "apart", "respected", "claims")
+    stored = {f"articles_{part}" for part in parts}
     assert placed == dict.fromkeys(f"dbsim_{part}" for part in named | stored)
     spread = next(n for n, statement in enumerate(sent) if "create_distributed_table" in statement)
     typed = [n for n, statement in enumerate(sent[: spread + 20]) if "CREATE TYPE" in statement]

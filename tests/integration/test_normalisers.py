@@ -15,6 +15,7 @@ from dbsim.options import Field
 from dbsim.text.normalise import normalise
 from dbsim.text.normalisers.mapped import Mapped
 from dbsim.text.normalisers.registry import NORMALISERS
+from tests.code_points import CODES
 from tests.conftest import SECRET
 from tests.integration.sql_helpers import make_table, plain
 from tests.integration.test_sql_functions import signed_in_python, signed_in_sql
@@ -77,9 +78,9 @@ def test_every_normaliser_and_family(server: dbsim.Database, monkeypatch: pytest
 
 
 def test_every_normaliser_folds_alike(server: dbsim.Database) -> None:
-    """All code points, by every name that an index may have stored."""
+    """Code points, by every name that an index may have stored; of what is never folded some, in a full run all."""
     server.create_index("i", table="texts", columns=["body"])
-    points = [chr(code) for code in range(1, 0x110000) if not 0xD800 <= code < 0xE000]
+    points = [chr(code) for code in CODES if code and not 0xD800 <= code < 0xE000]
     some = ["x".join(points[start : start + 4000]) for start in range(0, len(points), 4000)] + TEXTS
     for full in NORMALISERS:
         for name in {full, full.removesuffix("@1")}:

@@ -93,6 +93,21 @@ def test_incremental_is_from_scratch(index: dbsim.Index, database: dbsim.Databas
     assert not index.check()
 
 
+def test_groups_follow_changes_and_deletions(index: dbsim.Index, database: dbsim.Database) -> None:
+    """Groups that were updated are those of an index made now with the same model."""
+    before = sorted(sorted(keys_of(group)) for group in index.duplicates())
+    gone = [members[0] for members in before[::2]]
+    execute(
+        database.engine,
+        f"DELETE FROM people WHERE id IN ({', '.join(map(str, gone))})",
+        f"UPDATE people SET surname = 'Quint', born = '1901-01-01' WHERE id = {before[1][0]}",
+    )
+    index.sync()
+    after = sorted(sorted(keys_of(group)) for group in index.duplicates())
+    assert after != before
+    assert after == sorted(sorted(keys_of(group)) for group in index.duplicates(threshold=0.5000001, save="again"))
+
+
 def test_probability_rises_with_evidence_and_reaches_a_half_at_zero() -> None:
     values = probability(np.arange(-70_000, 70_000, 13))
     assert (np.diff(values) >= 0).all()

@@ -75,7 +75,7 @@ def partitioned(database: dbsim.Database) -> dbsim.Index:
         "CREATE TABLE logs_24_odd PARTITION OF archive.logs_24 FOR VALUES WITH (MODULUS 2, REMAINDER 1)",
         *(f"INSERT INTO logs VALUES ('202{3 + n % 2}-05-0{n}', {n}, '{near_copy(1, n)}')" for n in range(1, 7)),
     )
-    index = database.create_index("logs", table="logs", columns="body", **QUICK)
+    index = database.create_index("logs", table="logs", columns="body", threshold=0.6, **QUICK)  # the last is at 0.65
     assert index.sync().filled == 6
     return index
 

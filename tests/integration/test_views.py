@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from alembic.migration import MigrationContext
@@ -87,6 +88,27 @@ def test_all_pairs_are_one_join_a_key(database: dbsim.Database) -> None:
         assert len(re.findall(r"Hash Join|Merge Join", plan)) >= index.options.keys
 
 
+def test_the_view_is_small(tmp_path: Path) -> None:
+    """SQLite reads every view again whenever the host alters any table: the score stands in it once."""
+    database = dbsim.open(f"{tmp_path}/small.db", create=True)
+    database.upgrade()
+    make_table(database, {1: "a b c"})
+    fields = {"id": 0.3, "body": 0.7}
+    database.create_index("articles", table="articles", columns=fields, bits=1024, rows=6, keys=24).sync()
+    ((length,),) = plain(database, "SELECT length(sql) FROM sqlite_master WHERE name = 'dbsim_articles_pairs'")
+    assert length < 13_000
+    plan = "\n".join(row[-1] for row in plain(database, "EXPLAIN QUERY PLAN SELECT * FROM dbsim_articles_pairs"))
+    assert plan.count("SEARCH eu ") == len(fields)  # the size of a union, looked up once a field
+    database.close()
+
+
+def test_a_key_may_be_asked_for_as_text(database: dbsim.Database) -> None:
+    """As a browser does, which knows no numbers."""
+    indexed(database, 10)
+    assert plain(database, "SELECT b FROM dbsim_articles_pairs WHERE a = '3'") == [(2,)]
+    assert plain(database, "SELECT b FROM dbsim_articles_pairs WHERE a = '3' AND b = '2'") == [(2,)]
+
+
 def test_buckets(database: dbsim.Database) -> None:
     index = indexed(database)
     rows = plain(database, "SELECT * FROM dbsim_articles ORDER BY id")
@@ -121,7 +143,7 @@ def test_status_of_all_indexes(database: dbsim.Database) -> None:
     assert plain(database, "SELECT index_name FROM dbsim_status") == [("articles",)]
 
 
-def test_the_sqlite_shell(tmp_path: object) -> None:
+def test_the_sqlite_shell(tmp_path: Path) -> None:
     shell = shutil.which("sqlite3")
     if shell is None:  # the module without a function, in the other tests, is the same engine
         return

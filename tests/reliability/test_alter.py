@@ -6,7 +6,6 @@ import random
 import threading
 import time
 from collections.abc import Callable
-from copy import copy
 from dataclasses import replace
 from itertools import count
 
@@ -25,7 +24,8 @@ from dbsim.tables import catalogue
 from dbsim.tables.index_tables import IndexTables
 from tests.conftest import SECRET
 from tests.integration.helpers import execute, fetch
-from tests.migration.harness import killed_after
+from tests.migration.harness import KILLED, killed_after
+from tests.reliability.harness import size
 
 WORDS = [f"word{number}" for number in range(400)]
 Answer = list[dbsim.Hit]
@@ -187,7 +187,7 @@ def test_writes_reach_both_generations(database: dbsim.Database, make: Callable[
 
 
 def test_killed_at_any_point_it_goes_on(database: dbsim.Database, url: str, make: Callable[[int], dbsim.Index]) -> None:
-    """`sync` is killed after 1, 2, 3, … statements, until one run comes to its end."""
+    """`sync` is killed after some statements, each time after a few more, until one run comes to its end."""
     index = make(200)
     old = list(index.similar(1))
     alter(database)
@@ -195,20 +195,20 @@ def test_killed_at_any_point_it_goes_on(database: dbsim.Database, url: str, make
     def sync() -> None:
         opened = dbsim.open(url)
         worker = opened.index("articles")._worker()
-        worker.backend = copy(worker.backend)
-        worker.backend.fill_batch = 40
+        type(worker.backend).fill_batch = 40  # of this process, which ends with it
         worker.run()
 
     kills, statements = 0, 1
-    while killed_after(statements, sync) != 0:
-        kills, statements = kills + 1, statements + 3
+    while code := killed_after(statements, sync):
+        assert code == KILLED
+        kills, statements = kills + 1, statements + size(13, 3)
         with database.engine.begin() as connection:
             row = {"id": 103, "body": body(103, kills)}
             connection.execute(text("UPDATE articles SET body = :body WHERE id = :id"), row)
             connection.execute(text("DELETE FROM articles WHERE id = :id"), {"id": 199 - kills})
         assert (list(index.similar(1)) == old) == (database.index("articles").status().generation == 1)
     index.sync()
-    assert kills > 10
+    assert kills > 3
     assert differences(index) == {1: False, 2: False}
 
 
@@ -278,7 +278,7 @@ def test_changing_ones_mind(database: dbsim.Database, make: Callable[[int], dbsi
 
 def test_an_inline_index_changes_too(new_postgres: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """While two generations are there its triggers queue; afterwards they sign for the new one."""
-    monkeypatch.setattr("dbsim.sync.worker.GRACE", 0.1)
+    monkeypatch.setattr("dbsim.sync.build.GRACE", 0.1)
     database = dbsim.open(new_postgres)
     database.upgrade()
     with database.engine.begin() as connection:
@@ -341,7 +341,7 @@ def test_a_generation_half_emptied_is_filled_again(
     worker = index._worker()
     (old,) = [record for record in worker.read(lambda c: catalogue.generations(c, "articles")) if not record.searched]
     tables = IndexTables(old)
-    name = str(tables.indexes()[0].element.name)
+    name = str(tables.indexes[0].element.name)
     worker.write(lambda c: retire._without_index(c, old, name))
     assert worker.write(lambda c: retire._without_last(c, tables, 20))
     assert fetch(database.engine, f"SELECT max(id), count(*) FROM {tables.signatures.name}") == [(9, 10)]

@@ -145,6 +145,34 @@ def test_the_application_never_waits(url: str, tmp_path: Any) -> None:
     database.close()
 
 
+@pytest.mark.parametrize("back", ["grouping", "storing groups"])
+def test_rows_changed_and_changed_back_while_they_are_compared(database: dbsim.Database, url: str, back: str) -> None:
+    """Nothing is signed anew, so nothing but the run itself can know that it has read other texts."""
+    index = fill(database, generated(100))
+    other = dbsim.open(url)
+
+    def write(statement: str) -> None:
+        with other.engine.begin() as connection:
+            connection.execute(text(statement))
+
+    def disturb(stage: str, done: int, total: int) -> None:
+        if stage == "comparing" and stage not in disturbed:
+            write("CREATE TABLE kept AS SELECT id, body FROM articles")
+            write("UPDATE articles SET body = 'something else ' || id")
+        if stage == back and stage not in disturbed:
+            write("UPDATE articles SET body = (SELECT body FROM kept WHERE kept.id = articles.id)")
+        disturbed.append(stage)
+
+    disturbed: list[str] = []
+    index.duplicates(progress=disturb)
+    assert back in disturbed
+    index.sync()
+    result = (stored_groups(database), stored_pairs(database))
+    assert any(pair[-1] for pair in result[1])  # decided by the texts
+    assert full_run(database) == result
+    other.close()
+
+
 def test_workers_and_runs_at_once(database: dbsim.Database, url: str) -> None:
     """Writers, a following worker and two runs after each other at the same time."""
     texts = generated(120)

@@ -27,7 +27,7 @@ Run = Callable[[dbsim.Database], object]
 def fill(database: dbsim.Database, app: Application) -> None:
     """As if the index had just been created."""
     tables = database.index("articles")._worker().tables
-    for statement in tables.indexes():
+    for statement in tables.indexes:
         app.execute(f"DROP INDEX IF EXISTS {quote(statement.element.name)}")
     for table in (tables.signatures, tables.queue):
         app.execute(f"DELETE FROM {quote(table.name)}")

@@ -2,7 +2,6 @@
 
 import hashlib
 import re
-import sys
 import unicodedata
 from importlib.resources import files
 from typing import Final
@@ -15,10 +14,10 @@ from hypothesis import strategies as st
 from dbsim.text.normalise import fold, normalise, tokens
 from dbsim.text.normalisers.registry import NORMALISERS, full_name, newest, normaliser_names, normaliser_of
 from dbsim.text.normalisers.unicode_table import UNICODE_VERSION
+from tests.code_points import ALL, CODES
 from tools import make_unicode_table as make_table
 
 FORMS: Final = ("NFC", "NFD", "NFKC", "NFKD")
-CODES = range(sys.maxunicode + 1)
 PROFILES = normaliser_names()
 
 
@@ -36,7 +35,7 @@ def known(char: str) -> bool:
 
 any_text = st.text(st.characters())  # unassigned code points and lone surrogates included
 known_text = st.text(st.characters(exclude_categories=["Cn"]).filter(known))
-marks = [char for char in map(chr, CODES) if unicodedata.combining(char) and known(char)]
+marks = [char for char in map(chr, ALL) if unicodedata.combining(char) and known(char)]
 marked_text = st.text(st.sampled_from("aäuß가हか1 ") | st.sampled_from(marks) | st.sampled_from("\u0308\u094d\u0dca"))
 
 
@@ -45,7 +44,7 @@ marked_text = st.text(st.sampled_from("aäuß가हか1 ") | st.sampled_from(mar
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_every_code_point_equals_its_normal_forms(profile: str) -> None:
-    decomposing = [char for char in map(chr, CODES) if normalize("NFKD", char) != char and known(char)]
+    decomposing = [char for char in map(chr, ALL) if normalize("NFKD", char) != char and known(char)]
     assert len(decomposing) > 16_000
     wrong = [
         f"U+{ord(char):04X} {form}"

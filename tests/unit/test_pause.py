@@ -37,7 +37,7 @@ def test_batches_smaller_than_the_least_stay_what_they_are() -> None:
 
 def test_the_lock_stays_free_for_a_moment(monkeypatch: Any) -> None:
     slept: list[float] = []
-    clock = iter([100.0, 100.0, 100.1, 100.2, 100.21, 100.25, 100.25, 100.3])
+    clock = iter([100.1, 100.1, 100.2, 100.21, 100.25, 100.25, 100.3])
     monkeypatch.setattr(pause.time, "monotonic", lambda: next(clock))
     monkeypatch.setattr(pause, "pause", slept.append)
     made = Pace(1000, writers_wait=True)

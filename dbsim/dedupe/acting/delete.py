@@ -19,7 +19,9 @@ DEEPEST = 20  # tables in a chain of ON DELETE CASCADE
 
 @dataclass(frozen=True)
 class Deletion(Acting):
-    """The rows go; foreign keys that point to them do what they say, or forbid it."""
+    """The rows go; foreign keys that point to them do what they say, or forbid it, unless they `follow` (merge)."""
+
+    follow: bool = False
 
     def counted(self, connection: Connection, plan: Any, found: Resolution) -> Resolution:
         options = self.place.tables.record.options
@@ -28,7 +30,8 @@ class Deletion(Acting):
         goes = f"({keys}) IN (SELECT {planned} FROM {PLAN} WHERE dbsim_place > 1)"
         counts = _Consequences(self, connection, quote(options.schema, options.table))
         counts.follow(options.table, options.schema, goes, 0)
-        return replace(found, cascaded=counts.cascaded, emptied=counts.emptied, blocked=counts.blocked)
+        done = replace(found, cascaded=counts.cascaded, emptied=counts.emptied, blocked=counts.blocked)
+        return replace(done, moved=counts.moved)
 
     def refuse(self, found: Resolution) -> None:
         if found.blocked:
@@ -50,7 +53,9 @@ class _Consequences:
     def __init__(self, deletion: Deletion, connection: Connection, source: str) -> None:
         self._backend, self._connection, self._source = deletion.place.backend, connection, source
         self._goes = ""  # the condition on the source's own rows
+        self._moving = sorted(deletion.place.tables.key_names) if deletion.follow else []
         self.cascaded, self.emptied, self.blocked = Counter[str](), Counter[str](), Counter[str]()
+        self.moved = Counter[str]()
 
     def follow(self, table: str, schema: str | None, goes: str, depth: int) -> None:
         """`goes` is a condition on the table's rows."""
@@ -62,7 +67,9 @@ class _Consequences:
             if not count:
                 continue
             name = reference.table
-            if reference.action == "CASCADE":
+            if not depth and sorted(reference.referred) == self._moving:
+                self.moved[f"{name}.{', '.join(reference.columns)}"] += count
+            elif reference.action == "CASCADE":
                 self.cascaded[name] += count
                 if depth < DEEPEST:
                     self.follow(name, reference.schema, refers, depth + 1)

@@ -1,10 +1,11 @@
 """Act on all but one row of each group of a stored result, in one transaction: Ranking → Resolution.
 
-What is done to the rows is a subclass's: `delete.py`, `mark.py`.
+What is done to the rows is a subclass's: `delete.py`, `mark.py`; `merge.py` acts group by group.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -28,7 +29,8 @@ class Resolution:
     """How many groups have more than one row, and how many rows of them go; `done` is False for a dry run.
 
     By table: rows that go with them (ON DELETE CASCADE), references that become empty (SET NULL or DEFAULT), and rows
-    that forbid it. `other_values` counts rows whose column to mark holds something else.
+    that forbid it; references that follow to the row that stays (merge). `other_values` counts rows whose column to
+    mark holds something else, `left` groups that were not merged, because their rows had changed.
     """
 
     groups: int
@@ -38,6 +40,8 @@ class Resolution:
     emptied: Mapping[str, int] = field(default_factory=dict)
     blocked: Mapping[str, int] = field(default_factory=dict)
     other_values: int = 0
+    moved: Mapping[str, int] = field(default_factory=dict)
+    left: int = 0
 
     def same(self, other: Resolution) -> bool:
         """Whether the same would be done."""
@@ -47,11 +51,12 @@ class Resolution:
         """What happens elsewhere, in words; '' for nothing."""
         said = [f"{count} rows of {name} go with them" for name, count in self.cascaded.items()]
         said += [f"{count} references of {name} become empty" for name, count in self.emptied.items()]
+        said += [f"{count} references of {name} follow" for name, count in self.moved.items()]
         return "; ".join(said)
 
 
 @dataclass(frozen=True)
-class Acting:
+class Acting(ABC):
     """The frame around an action: what is planned, counted, refused and done in one transaction."""
 
     ranking: Ranking
@@ -73,7 +78,7 @@ class Acting:
             self.ranking.check(connection)
             self._lock(connection)
             if not even_if_behind:
-                self._require_current(connection)
+                self.require_current(connection)
             plan = self._plan(connection)
             found = self.counted(connection, plan, _summary(connection, plan))
             if expected is not None and not found.same(expected):
@@ -93,11 +98,13 @@ class Acting:
         """With what would happen beside."""
         return found
 
+    @abstractmethod
     def refuse(self, found: Resolution) -> None:
         """Raise if it must not be done."""
 
+    @abstractmethod
     def act(self, connection: Connection, plan: Any) -> None:
-        raise NotImplementedError
+        """Do it."""
 
     # ── pieces ──
     @property
@@ -149,7 +156,7 @@ class Acting:
             )
         return found
 
-    def _require_current(self, connection: Connection) -> None:
+    def require_current(self, connection: Connection) -> None:
         reason = self._behind(connection)
         if reason:
             raise IndexBehind(

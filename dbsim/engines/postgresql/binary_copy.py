@@ -84,7 +84,7 @@ def _fill(rows: Signatures, chosen: NDArray[np.int64], pattern: NDArray[np.bool_
 def copied_signatures(engine: Engine, tables: IndexTables) -> Iterator[Signatures]:
     """All stored rows with features, in key order."""
     query = ordered_signatures(tables, engine.dialect)
-    with engine.connect() as connection:
+    with engine.connect().execution_options(isolation_level="READ COMMITTED") as connection:
         raw = own_psycopg(connection)
         assert raw is not None
         with raw.cursor() as cursor, cursor.copy(f"COPY ({query}) TO STDOUT (FORMAT BINARY)") as copy:

@@ -9,6 +9,21 @@ from sqlalchemy import Connection
 
 from dbsim.engines.backend import RAW
 
+SPELLED = {  # as the server gives a type back that people write shorter
+    "int": "integer",
+    "int2": "smallint",
+    "int4": "integer",
+    "int8": "bigint",
+    "bool": "boolean",
+    "float": "double precision",
+    "float4": "real",
+    "float8": "double precision",
+    "decimal": "numeric",
+    "varchar": "character varying",
+    "char": "character",
+    "timestamp": "timestamp without time zone",
+    "timestamptz": "timestamp with time zone",
+}
 STRIPES = 64  # locks per index: documents share them, so that a batch never fills the server's lock table
 
 
@@ -35,3 +50,14 @@ def door_salt(home: str, index: str, generation: int) -> int:
     """By which the locks of one generation's bucket keys differ from those of others."""
     name = f"dbsim door {home} {index} {generation}"
     return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big", signed=True)
+
+
+def type_name(written: str) -> str:
+    """What format_type would say, of the types that keys have; a name in quotes is as it is."""
+    if '"' in written:
+        return written
+    base, bracket, rest = written.strip().lower().partition("(")
+    found = SPELLED.get(base.strip(), base.strip())
+    if bracket and found.startswith("timestamp"):  # its precision stands in the middle
+        return written
+    return found + bracket + rest.replace(" ", "")

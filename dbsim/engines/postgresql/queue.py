@@ -15,7 +15,7 @@ from dbsim.engines.backend import RAW, Backend
 from dbsim.engines.execute import ask
 from dbsim.engines.pause import pause
 from dbsim.engines.postgresql import drivers
-from dbsim.engines.postgresql.plain import home, send
+from dbsim.engines.postgresql.plain import home, send, type_name
 from dbsim.engines.postgresql.surface import install
 from dbsim.engines.postgresql.surface.signing import inline_function
 from dbsim.engines.postgresql.triggers import (
@@ -59,6 +59,9 @@ class PostgreSQLQueue(Backend):
         assert connection is not None
         function = inline_function(install.surface_of(self, connection, tables), parts(tables))
         return create_triggers(tables, function, patient=patient)
+
+    def type_name(self, written: str) -> str:
+        return type_name(written)
 
     def require_key(self, tables: IndexTables) -> list[str]:
         return require_key(tables)
@@ -181,4 +184,7 @@ class PostgreSQLQueue(Backend):
 
     def _pending(self, connection: Connection, tables: IndexTables) -> bool:
         statement = f"SELECT EXISTS (SELECT FROM {quote(tables.queue.name)})"
-        return bool(connection.exec_driver_sql(statement, execution_options=RAW).scalar_one())
+        send(connection, "BEGIN ISOLATION LEVEL READ COMMITTED")  # a serializable look makes the application's fail
+        found = bool(connection.exec_driver_sql(statement, execution_options=RAW).scalar_one())
+        send(connection, "COMMIT")
+        return found

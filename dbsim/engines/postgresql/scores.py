@@ -35,8 +35,11 @@ from dbsim.tables.types import PostgreSQLBits
 # A search allocates some 0.7 MB in the server (27 kB an index scan). In many a connection glibc gives them back to the
 # system after every search and fetches them again, 50 page faults and 0.1 ms each time; one larger piece of memory,
 # once freed, raises the limit above which it does so.
-WARM_UP = "SELECT length(repeat(' ', 2000000))"
-_WARM = "dbsim_warm"
+WARM_UP = "SELECT current_setting('default_transaction_isolation') FROM repeat(' ', 2000000)"
+# Statements without a transaction have the session's own level; a serializable search could make the application's
+# transactions fail.
+LEVELS = {"serializable": "READ COMMITTED", "repeatable read": "READ COMMITTED"}
+_LEVEL = "dbsim_level"
 
 
 class PostgreSQLScores(Backend):
@@ -44,14 +47,16 @@ class PostgreSQLScores(Backend):
 
     def connect(self, engine: Engine) -> Connection:
         connection = engine.connect().execution_options(isolation_level="AUTOCOMMIT")  # no BEGIN, no ROLLBACK
-        if _WARM not in connection.info:
+        if _LEVEL not in connection.info:
             try:
-                connection.exec_driver_sql(WARM_UP)
+                found = connection.exec_driver_sql(WARM_UP).scalar_one()
                 connection.commit()
             except DBAPIError:
                 connection.close()
                 raise
-            connection.info[_WARM] = True
+            connection.info[_LEVEL] = LEVELS.get(found, "AUTOCOMMIT")
+        if connection.info[_LEVEL] != "AUTOCOMMIT":
+            return connection.execution_options(isolation_level=connection.info[_LEVEL])
         return connection
 
     def prepare(self, connection: Connection) -> None:

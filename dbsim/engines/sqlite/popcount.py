@@ -19,23 +19,25 @@ BLOCK = 15  # words whose counts, eight a byte at most, add up to less than 128
 
 def common_bits(left: Sequence[str], right: Sequence[str]) -> str:
     """popcount(left AND right). LIMIT keeps SQLite from writing each step's expression out in the next."""
-    nibbles = ", ".join(f"{_nibbles(f'{a} & {b}')} AS n{i}" for i, (a, b) in enumerate(zip(left, right, strict=True)))
-    blocks = [range(start, min(start + BLOCK, len(left))) for start in range(0, len(left), BLOCK)]
-    counts = ", ".join(
-        f"{' + '.join(_folded(f'n{i}', BYTES, 4) for i in block)} AS t{j}" for j, block in enumerate(blocks)
+    count = len(left)
+    both = ", ".join(f"{a} & {b} AS x{i}" for i, (a, b) in enumerate(zip(left, right, strict=True)))
+    nibbles = ", ".join(f"{_nibbles(f'x{i}')} AS n{i}" for i in range(count))
+    blocks = [range(start, min(start + BLOCK, count)) for start in range(0, count, BLOCK)]
+    bytes_ = ", ".join(
+        f"{' + '.join(_folded(f'n{i}', 'f', 4) for i in block)} AS t{j}" for j, block in enumerate(blocks)
     )
-    lanes = " + ".join(_folded(f"t{j}", SHORTS, 8) for j in range(len(blocks)))
+    shorts = " + ".join(_folded(f"t{j}", str(SHORTS), 8) for j in range(len(blocks)))
     return (
-        f"(SELECT ({_folded('u', INTEGERS, 16)}) % 4294967295 FROM (SELECT {lanes} AS u FROM (SELECT {counts} "
-        f"FROM (SELECT {nibbles} LIMIT 1) LIMIT 1) LIMIT 1))"
+        f"(SELECT ({_folded('u', str(INTEGERS), 16)}) % 4294967295 FROM (SELECT {shorts} AS u FROM (SELECT {bytes_} "
+        f"FROM (SELECT {BYTES} AS f, {nibbles} FROM (SELECT {NIBBLES} AS m, {both} LIMIT 1) LIMIT 1) LIMIT 1) LIMIT 1))"
     )
 
 
 def _nibbles(word: str) -> str:
-    """The number of set bits in each four."""
-    return " + ".join(f"((({word}) >> {shift}) & {NIBBLES})" for shift in range(4))
+    """The number of set bits in each four; m is NIBBLES."""
+    return " + ".join(f"({word} >> {shift} & m)" if shift else f"({word} & m)" for shift in range(4))
 
 
-def _folded(name: str, mask: int, width: int) -> str:
+def _folded(name: str, mask: str, width: int) -> str:
     """Neighbouring lanes added up."""
-    return f"({name} & {mask}) + (({name} >> {width}) & {mask})"
+    return f"({name} & {mask}) + ({name} >> {width} & {mask})"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -22,6 +23,11 @@ from dbsim.tables.names import quote
 from dbsim.tables.source import Key
 
 POLL_SECONDS = 0.2
+
+
+def _watched(tables: IndexTables) -> list[str]:
+    """The columns whose changes count."""
+    return list(dict.fromkeys((*tables.key_names, *tables.record.options.columns)))
 
 
 class SQLiteQueue(Backend):
@@ -52,17 +58,18 @@ class SQLiteQueue(Backend):
         return [*self.drop_triggers(tables.record.name), *created]
 
     def _of_watched(self, tables: IndexTables, connection: Connection | None) -> str:
-        """Which columns an UPDATE must name; every UPDATE counts where one is generated, or where nobody can look.
+        """Which columns an UPDATE must name; every UPDATE counts where one of them is generated from others.
 
-        In a column list a name may vanish with its column. In a WHEN clause it makes the application's own
-        ALTER TABLE … DROP COLUMN fail.
+        Where nobody can look, in a script, none is taken to be: the first `sync` looks. In a column list a name may
+        vanish with its column. In a WHEN clause it makes the application's own ALTER TABLE … DROP COLUMN fail.
         """
-        watched = dict.fromkeys((*tables.key_names, *tables.record.options.columns))
-        if connection is None:
-            return ""
+        generated = connection is not None and self._watches_generated(connection, tables)
+        return "" if generated else " OF " + ", ".join(map(quote, _watched(tables)))
+
+    def _watches_generated(self, connection: Connection, tables: IndexTables) -> bool:
         asked = "SELECT name FROM pragma_table_xinfo(?) WHERE hidden IN (2, 3)"
-        generated = connection.exec_driver_sql(asked, (tables.record.options.table,)).scalars().all()
-        return "" if watched.keys() & {*generated} else " OF " + ", ".join(map(quote, watched))
+        found = connection.exec_driver_sql(asked, (tables.record.options.table,)).scalars()
+        return not {name.lower() for name in _watched(tables)}.isdisjoint(name.lower() for name in found)
 
     def drop_triggers(self, name: str) -> list[str]:
         return [f"DROP TRIGGER IF EXISTS {quote(trigger)}" for trigger in trigger_names(name)]
@@ -75,7 +82,9 @@ class SQLiteQueue(Backend):
         return [name for name in trigger_names(tables.record.name) if name not in there]
 
     def outdated_triggers(self, connection: Connection, tables: IndexTables) -> bool:
-        return outdated(self._triggers(connection, tables).values())
+        found = self._triggers(connection, tables).values()
+        listed = any(re.search(r"\bAFTER UPDATE OF\b", definition) for definition in found)
+        return outdated(found) or (listed and self._watches_generated(connection, tables))
 
     def _triggers(self, connection: Connection, tables: IndexTables) -> dict[str, str]:
         """Name → definition of the index's triggers on the table."""

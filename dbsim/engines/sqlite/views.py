@@ -128,6 +128,7 @@ def view_statements(tables: IndexTables) -> list[str]:
         "standard_error": surface.standard_error("max", repr),
         "step": surface.step("min", repr),
         "shared_keys": surface.keys_in_common("(a.{0} = b.{0})", " + "),
+        "nothing": ", ".join(["NULL"] * (len(surface.pair_names) + 5)),
     }
     names["buckets"] = union(
         filled(sql("sqlite", "bucket"), names | {"number": number, "key": key})

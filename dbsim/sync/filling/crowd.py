@@ -83,7 +83,7 @@ class Crowd:
 
     def _build_indexes(self, crew: Crew) -> None:
         """Side by side, as soon as the rows are there; the caller builds those that are missing then."""
-        count = len(self.filling.tables.indexes())
+        count = len(self.filling.tables.indexes)
         for done, _ in enumerate(crew.map([("index", number, 0.0) for number in range(count)]), 1):
             self.filling.progress("building indexes", done, count)
 

@@ -40,7 +40,7 @@ def fill_statement(surface: PostgreSQLSurface) -> str:
 
 
 def _indexes(surface: PostgreSQLSurface) -> list[str]:
-    found = (statement.element for statement in surface.tables.indexes())
+    found = (statement.element for statement in surface.tables.indexes)
     return [
         f"CREATE INDEX IF NOT EXISTS {quote(str(index.name))} ON {surface.names['home_signatures']} "
         f"({', '.join(quote(column.name) for column in index.columns)})"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from typing import Any
 
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection
 
 from dbsim.engines.execute import ask
 from dbsim.hashing.families.bitsampling import BitSampling, sample_positions
@@ -134,12 +135,24 @@ def _fill_unicode(connection: Connection) -> None:
         return
     utf8 = connection.exec_driver_sql("SELECT current_setting('server_encoding')").scalar_one() == "UTF8"
     types = ("text", "integer", "integer", "text", "integer", "text")
-    columns = {f"c{n}": list(column) for n, column in enumerate(zip(*_unicode_rows(utf8), strict=True))}
+    columns = {f"c{n}": column for n, column in enumerate(_unicode_columns(utf8))}
     arrays = ", ".join(f"CAST(:{name} AS {type_}[])" for name, type_ in zip(columns, types, strict=True))
     connection.exec_driver_sql("DELETE FROM dbsim_unicode")
     ask(connection, f"INSERT INTO dbsim_unicode SELECT * FROM unnest({arrays})", **columns)
     connection.exec_driver_sql("ANALYZE dbsim_unicode")
     _set(connection, "", UNICODE_MARK, [1])
+
+
+@cache
+def _unicode_columns(utf8: bool) -> list[str]:
+    """As PostgreSQL writes arrays: the same in every database, so it is written once."""
+    return [_array(column) for column in zip(*_unicode_rows(utf8), strict=True)]
+
+
+def _array(values: Iterable[object]) -> str:
+    """Quoted, whatever the values are, except NULL."""
+    escaped = (None if value is None else str(value).replace("\\", "\\\\").replace('"', '\\"') for value in values)
+    return "{" + ",".join("NULL" if value is None else f'"{value}"' for value in escaped) + "}"
 
 
 def _unicode_rows(utf8: bool) -> Iterator[tuple[Any, ...]]:
@@ -156,10 +169,13 @@ def _escaped(found: Replaced) -> str:
 def _fill_donors(connection: Connection, positions: int) -> None:
     there = ask(connection, "SELECT 1 FROM dbsim_donor WHERE positions = :positions LIMIT 1", positions=positions)
     if there.first() is None and positions > 1:
-        rows = [(positions, part, order) for part, order in _donors(positions)]
-        statement = text("INSERT INTO dbsim_donor VALUES (:positions, :part, CAST(:donors AS integer[]))")
-        names = ("positions", "part", "donors")
-        connection.execute(statement, [dict(zip(names, row, strict=True)) for row in rows])
+        ask(
+            connection,
+            "INSERT INTO dbsim_donor SELECT :positions, part, CAST(donors AS integer[]) "
+            "FROM unnest(CAST(:donors AS text[])) WITH ORDINALITY AS one (donors, part)",
+            positions=positions,
+            donors=[_array(order) for _, order in _donors(positions)],
+        )
 
 
 def _donors(positions: int) -> list[tuple[int, list[int]]]:

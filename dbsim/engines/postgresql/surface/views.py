@@ -399,7 +399,7 @@ class PostgreSQLSurface:
         return {
             "sees_all": everything,
             "source_key": self.surface.key_of("dbsim_source"),
-            "shares_a_key": self.surface.keys_in_common("a.{0} = b.{0}", " OR "),
+            "numbered_keys": ", ".join(f"({n}, s.{key})" for n, key in enumerate(self.surface.bucket_keys)),
             "source_read": ", ".join(f"dbsim_source.{quote(name)}" for name in self.tables.record.options.columns),
             "visible_rows": f"(SELECT s.* FROM {self.function('visible')}() AS v CROSS JOIN LATERAL ("
             f"SELECT o.* FROM {self.home}.{quote(self.tables.signatures.name)} AS o WHERE {same} OFFSET 0) AS s)",
