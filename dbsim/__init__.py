@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from dbsim.dedupe.acting.golden import Golden
     from dbsim.dedupe.acting.resolve import Resolution
     from dbsim.dedupe.kernels.buckets import Limits
+    from dbsim.dedupe.linking import Link, Links
     from dbsim.dedupe.people.decisions import Decision
     from dbsim.dedupe.results import Duplicates, Group, Pair, Pairs
     from dbsim.engines.registry import register
@@ -53,6 +54,8 @@ __all__ = [
     "IndexOptions",
     "InvalidOption",
     "Limits",
+    "Link",
+    "Links",
     "Match",
     "Overlap",
     "Pair",
@@ -90,6 +93,8 @@ _HOMES = {
     "IndexOptions": "options",
     "InvalidOption": "errors",
     "Limits": "dedupe.kernels.buckets",
+    "Link": "dedupe.linking",
+    "Links": "dedupe.linking",
     "Match": "search.door",
     "Overlap": "evaluate.sampling.overlap",
     "Pair": "dedupe.results",

@@ -118,6 +118,12 @@ EXAMPLES = {
             print(record.key, record.others, record.values, record.changed)
     """,
     "Index.merge": 'print(idx.merge(rules={"title": "most-recent"}, dry_run=True).removed)',
+    "Index.link": """
+        other = db.create_index("copies", table="articles", columns=["title", "body"], threshold=0.5)
+        other.sync()
+        for link in idx.link(other, one_to_one=True):
+            print(link.a, link.b, link.score, link.decision)
+    """,
     "Index.decide": 'idx.decide(1, 2, "same", who="ada", note="one word differs")',
     "Index.decisions": "print([(made.a, made.b, made.verdict) for made in idx.decisions()])",
     "Index.decisions_among": "print(idx.decisions_among([1, 2, 3]))",
@@ -154,4 +160,5 @@ WITHOUT = {
     "Index.refit": "families that learn from the table only",
     "Index.inline": "PostgreSQL only",
     "Index.grant": "PostgreSQL only",
+    "Index.revoke": "PostgreSQL only",
 }

@@ -18,6 +18,7 @@ from sqlalchemy.util import greenlet_spawn
 
 from dbsim.database import Database
 from dbsim.database import open as open_database
+from dbsim.dedupe.linking import Links
 from dbsim.engines.execute import TableHook
 from dbsim.engines.urls import asynchronous_url, in_memory, synchronous_url
 from dbsim.errors import DbsimError
@@ -110,6 +111,7 @@ class AsyncIndex:
     values = _here(Index.values)
     units = _here(Index.units)
     grant = _here(Index.grant)
+    revoke = _here(Index.revoke)
     check_row = _here(Index.check_row)
     blocked = _here(Index.blocked)
     add_unless_duplicate = _here(Index.add_unless_duplicate)
@@ -168,6 +170,14 @@ class AsyncIndex:
     async def cancel_change(self) -> AsyncIndex:
         await greenlet_spawn(self.index.cancel_change)
         return self
+
+    @wraps(Index.link)
+    async def link(self, other: AsyncIndex | Index, **options: Any) -> Links:
+        """With another index of this database."""
+        name = other.name
+        return await self.database.apart(
+            lambda database: database.index(self.name).link(database.index(name), **options)
+        )
 
     @wraps(Index.overlap)
     async def overlap(self, other: AsyncIndex | Index, **options: Any) -> Overlap:

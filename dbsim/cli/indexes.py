@@ -238,6 +238,19 @@ def grant(db: str, name: str, role: str) -> None:
 
 @click.command()
 @database_argument
+@index_argument
+@click.argument("role")
+def revoke(db: str, name: str, role: str) -> None:
+    """PostgreSQL: take back from ROLE what `dbsim grant` gave it; exit code 1 when that was nothing."""
+    if opened(db).index(name).revoke(role):
+        click.echo(f"role {role!r} may no longer search index {name!r}")
+        return
+    click.echo(f"role {role!r} has not been granted index {name!r}")
+    raise SystemExit(1)
+
+
+@click.command()
+@database_argument
 @json_option
 def status(db: str, as_json: bool) -> None:
     """Show all indexes: rows, queue, quarantine, and what needs attention."""
@@ -318,4 +331,4 @@ def drop(db: str, name: str) -> None:
     click.echo(f"index {name!r} is dropped")
 
 
-COMMANDS = (create, alter, sync, inline, grant, status, check, drop)
+COMMANDS = (create, alter, sync, inline, grant, revoke, status, check, drop)

@@ -11,7 +11,7 @@ import dbsim.migrate
 from dbsim.cli.common import database_argument, index_argument, opened, require_yes, then
 from dbsim.cli.index_options import index_options, take_fields
 from dbsim.cli.indexes import table_option
-from dbsim.engines.registry import BACKENDS
+from dbsim.engines.registry import CLASSES
 from dbsim.errors import ImportedRows, InvalidOption, SchemaOutdated
 from dbsim.options import IndexOptions
 
@@ -56,7 +56,7 @@ def downgrade(db: str, to: str, yes: bool, keep_documents: bool) -> None:
 
 
 @click.command()
-@click.option("--dialect", type=click.Choice(list(BACKENDS)), required=True, help="For which database.")
+@click.option("--dialect", type=click.Choice(list(CLASSES)), required=True, help="For which database.")
 @click.option("--from", "since", metavar="VERSION", default="base", show_default=True, help="What is there already.")
 @click.option("--to", metavar="VERSION", help="What is wanted; a lower version removes.  [default: this dbsim's]")
 @click.option("--index", "name", help="Print all that an index of this name needs, too.")

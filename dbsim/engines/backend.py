@@ -173,6 +173,10 @@ class Surface(ABC):
     def grant(self, connection: Connection, tables: IndexTables, role: str) -> list[str]:
         """Let a role search an index without its secret; returns statements for rights that it lacks still."""
 
+    @abstractmethod
+    def revoke(self, connection: Connection, tables: IndexTables, role: str) -> bool:
+        """Take back what `grant` gave; False when the role had not been granted the index."""
+
     def sign_in_sql(
         self, connection: Connection, tables: IndexTables, columns: Sequence[Sequence[str]]
     ) -> list[tuple[Any, ...]]:

@@ -1,22 +1,24 @@
-"""The engines by name: Engine, Connection or dialect → Backend. A new engine is one folder and a line here."""
+"""The engines by name: Engine, Connection or dialect → Backend. A new engine is one folder and a line here.
+
+Each is loaded when it is asked for, as commands are: who opens a SQLite file waits for no driver of a server.
+"""
 
 from __future__ import annotations
 
+from functools import cache
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, Dialect, Engine, event
 
 from dbsim.engines.backend import Backend
-from dbsim.engines.postgresql.backend import PostgreSQL
-from dbsim.engines.sqlite.backend import SQLite
 from dbsim.errors import DbsimError
 
 if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncEngine
 
 DRIVERS = {"sqlite": ("pysqlite", "aiosqlite"), "postgresql": ("psycopg", "psycopg2", "asyncpg")}
-# one object each, so that opening the same engine again finds its listener there
-BACKENDS: dict[str, Backend] = {"sqlite": SQLite(), "postgresql": PostgreSQL()}
+CLASSES = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}  # in the module `backend` of the folder of that name
 
 
 def backend_of(engine: Engine | Connection) -> Backend:
@@ -44,8 +46,10 @@ def backend_for_dialect(dialect: Dialect) -> Backend:
     return backend_named(dialect.name)
 
 
+@cache  # one object each, so that opening the same engine again finds its listener there
 def backend_named(dialect: str) -> Backend:
     """The implementation by the dialect's name."""
-    if dialect not in BACKENDS:
+    if dialect not in CLASSES:
         raise DbsimError(f"dbsim works on SQLite and PostgreSQL, not on {dialect}")
-    return BACKENDS[dialect]
+    found: Backend = getattr(import_module(f"dbsim.engines.{dialect}.backend"), CLASSES[dialect])()
+    return found

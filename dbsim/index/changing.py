@@ -82,6 +82,11 @@ class Changing(IndexBase):
         backend = self._context.backend
         return self._context.write(lambda c: backend.grant(c, IndexTables(self._context.load(c, self.name)), role))
 
+    def revoke(self, role: str) -> bool:
+        """PostgreSQL: take back what `grant` gave a role, of this index; False when it had not been granted it."""
+        backend = self._context.backend
+        return self._context.write(lambda c: backend.revoke(c, IndexTables(self._context.load(c, self.name)), role))
+
     def drop(self) -> None:
         """Remove the index with its tables and triggers; the indexed table stays as it is."""
         drop(self._context.engine, self._context.backend, self.name)

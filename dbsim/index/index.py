@@ -15,6 +15,7 @@ from dbsim.errors import InvalidOption
 from dbsim.index.changing import Changing
 from dbsim.index.deciding import Deciding
 from dbsim.index.door import AtTheDoor
+from dbsim.index.linking import Linked
 from dbsim.index.measuring import Measuring
 from dbsim.index.merging import Uniting
 from dbsim.lifecycle import status
@@ -28,7 +29,7 @@ from dbsim.sync.worklog import WorkLog
 from dbsim.tables.index_tables import IndexTables
 
 
-class Index(Deciding, Uniting, Measuring, Changing, AtTheDoor):
+class Index(Deciding, Uniting, Measuring, Changing, AtTheDoor, Linked):
     """Near-duplicate search over one table. Made by `Database.create_index` or `Database.index`."""
 
     def sync(

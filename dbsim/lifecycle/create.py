@@ -17,12 +17,12 @@ from dbsim.engines.transactions import read, write
 from dbsim.errors import IndexExists, InvalidOption, UnknownName
 from dbsim.lifecycle import decisions
 from dbsim.lifecycle import groups as stored_groups
-from dbsim.lifecycle.statements import drop_statements, table_statements
+from dbsim.lifecycle.statements import drop_statements, drop_table, table_statements
 from dbsim.options import IndexOptions
 from dbsim.tables import catalogue
 from dbsim.tables.decision_tables import decisions_name
 from dbsim.tables.group_tables import GroupTables
-from dbsim.tables.index_tables import IndexTables, queue_name, signatures_name
+from dbsim.tables.index_tables import IndexTables, links_name, queue_name, signatures_name
 from dbsim.tables.key_conditions import key_columns
 from dbsim.tables.source import PrimaryKey, Source
 from dbsim.text.normalisers.unicode_table import UNICODE_VERSION
@@ -108,7 +108,16 @@ def drop_in(connection: Connection, backend: Backend, name: str) -> None:
     backend.change(connection, name)
     found = catalogue.generations(connection, name, lock=True)
     others = backend.status_statements(connection, _indexes(connection, but=name))
+    run(connection, _drop_links(connection, name))  # the host's table is locked last
     run(connection, drop_statements(backend, name, [record.generation for record in found] or [1], others))
+
+
+def _drop_links(connection: Connection, name: str) -> list[str]:
+    """Links with other indexes of this database, unless an index is called so."""
+    known = catalogue.names(connection)
+    taken = {signatures_name(one, 1) for one in known}
+    tables = [links_name(*pair) for other in known for pair in ((name, other), (other, name))]
+    return [drop_table(table) for table in tables if table not in taken]
 
 
 def show(

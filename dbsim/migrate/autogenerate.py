@@ -10,13 +10,17 @@ from alembic import context
 from alembic.migration import MigrationContext
 from sqlalchemy import Connection, inspect
 
-from dbsim.engines.registry import BACKENDS
+from dbsim.engines.registry import CLASSES, backend_named
 from dbsim.tables import catalogue
 from dbsim.tables.names import LIMIT
 from dbsim.tables.versions import VERSION_TABLE, v0002
 
 NameFilter = Callable[[str | None, Any, Mapping[str, Any]], bool]
-SHARED = {"dbsim_status", *v0002.TABLES, *(name for backend in BACKENDS.values() for name in backend.shared_names())}
+SHARED = {
+    "dbsim_status",
+    *v0002.TABLES,
+    *(name for dialect in CLASSES for name in backend_named(dialect).shared_names()),
+}
 OWN = {*catalogue.metadata.tables, VERSION_TABLE, *SHARED}
 CUT = LIMIT - 9  # bytes of a long name that stay in front of its hash
 _indexes: WeakKeyDictionary[MigrationContext, list[str] | None] = WeakKeyDictionary()

@@ -113,8 +113,10 @@ def refit(context: IndexContext) -> None:
 
 
 def fit(connection: Connection, backend: Backend, tables: IndexTables, signer: Signer) -> Fitted | None:
-    """Learn from a sample; None when the table has no text yet."""
+    """Learn from a sample; None when the table has no text yet, or no two persons."""
     columns = sample(connection, backend, tables, signer.family.sample)
+    if signer.family.rarity and len(columns[0]) < 2:
+        return None
     if not any(text.strip() for column in columns for text in column):
         return None
     try:

@@ -44,6 +44,11 @@ def feed_table(index: str) -> Table:
     return Table(identifier("dbsim", index, "changed_up_to"), MetaData(), Column("up_to", Text, primary_key=True))
 
 
+def links_name(a: str, b: str) -> str:
+    """The table of rows of one index that are rows of another; see dbsim/dedupe/linking.py."""
+    return identifier("dbsim", a, "links", b)
+
+
 def queue_name(index: str) -> str:
     return identifier("dbsim", index, "queue")
 

@@ -28,6 +28,7 @@ def test_pages_and_functions(tmp_path: Path) -> None:
     database.upgrade()
     index = indexed(database, 10)
     (hit,) = index.similar(3, verify=False)
+    index.duplicates()
     database.close()
 
     async def ask() -> None:
@@ -44,8 +45,13 @@ def test_pages_and_functions(tmp_path: Path) -> None:
         )
         answer = await datasette.client.get("/shop.json", params={"sql": sql, "_shape": "array"})
         assert answer.json() == [{"score": hit.score}]
-        for name in ("dbsim_status", "dbsim_articles_buckets"):
-            assert (await datasette.client.get(f"/shop/{name}")).status_code == 200
+        views = (await datasette.client.get("/shop.json")).json()["views"]
+        named = [view["name"] for view in views]
+        assert {"dbsim_status", "dbsim_articles_buckets", "dbsim_articles_pairs", "dbsim_articles_groups"} <= {*named}
+        for name in named:
+            page = await datasette.client.get(f"/shop/{name}")
+            assert page.status_code == 200, name
+            assert "interrupted" not in page.text, name
 
     asyncio.run(ask())
 

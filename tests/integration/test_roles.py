@@ -160,6 +160,54 @@ def test_the_right_outlives_changes(owned: dbsim.Database, role: str, reader: db
     owned.create_index("others", table="others", columns="body", words=2)
     owned.drop_index("others")
     assert theirs.similar(3) == mine.similar(3)
+    assert status_as(owned, role) == ["articles"]
+    execute(owned.engine, "ALTER TABLE articles RENAME COLUMN body TO content")
+    owned.rename("articles", {"body": "content"})
+    assert reader.index("articles").similar(3) == mine.similar(3)
+    execute(owned.engine, "DROP VIEW dbsim_articles_signatures CASCADE")  # sync makes all of it anew
+    owned.index("articles").sync()
+    assert owned.upgrade()
+    assert reader.index("articles").search(documents(40)[3]) == owned.index("articles").search(documents(40)[3])
+    assert status_as(owned, role) == ["articles"]
+
+
+def status_as(database: dbsim.Database, role: str) -> list[str]:
+    with psycopg.connect(url_of(database, role)) as connection:
+        return [name for (name,) in connection.execute("SELECT index_name FROM dbsim_status")]
+
+
+def test_taken_back(owned: dbsim.Database, role: str, reader: dbsim.Database, shell: Command) -> None:
+    mine = granted(owned, role)
+    make_table(owned, documents(6), "others")
+    other = owned.create_index("others", table="others", columns="body", words=2)
+    other.sync()
+    other.grant(role)
+    code, out, _ = shell("revoke", owned.url, "articles", role)
+    assert (code, out) == (0, f"role {role!r} may no longer search index 'articles'\n")
+    with pytest.raises(DatabaseUnavailable, match="lacks a right"):
+        reader.index("articles").similar(3)
+    execute(owned.engine, f'GRANT SELECT ON others TO "{role}"')
+    assert reader.index("others").similar(2) == other.similar(2)  # what both share is still there
+    assert other.revoke(role)
+    assert not mine.revoke(role)
+    code, out, _ = shell("revoke", owned.url, "articles", role)
+    assert code == 1
+    assert "has not been granted" in out
+    with psycopg.connect(url_of(owned, role), autocommit=True) as connection:
+        for asked in (
+            "dbsim_status",
+            "dbsim_others_pairs",
+            "dbsim_articles_signatures",
+            "dbsim_unicode",
+            "dbsim_version",
+        ):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                connection.execute(f"SELECT * FROM {asked}")
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            connection.execute("SELECT name FROM dbsim_index")
+        grantee = "a.grantee = quote_ident(current_user)::regrole"
+        left = connection.execute(f"SELECT count(*) FROM pg_proc p, aclexplode(p.proacl) a WHERE {grantee}")
+        assert left.fetchone() == (0,)
 
 
 def test_a_family_without_sql(owned: dbsim.Database, role: str, reader: dbsim.Database) -> None:

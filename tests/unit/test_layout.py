@@ -132,9 +132,9 @@ def test_every_command_is_listed() -> None:
     assert set(cli.COMMANDS) == modules
 
 
-@pytest.mark.parametrize("statement", ["import dbsim", "import dbsim.cli", "import dbsim; dbsim.open"])
+@pytest.mark.parametrize("statement", ["import dbsim", "import dbsim.cli", "import dbsim; dbsim.open('sqlite://')"])
 def test_heavy_libraries_load_when_they_are_needed(statement: str) -> None:
-    heavy = ("scipy.sparse", "scipy.integrate", "alembic", "rich.progress")
+    heavy = ("scipy.sparse", "scipy.integrate", "alembic", "rich.progress", "psycopg", "sqlalchemy.dialects.postgresql")
     heavy += ("sqlalchemy", "numpy") if "open" not in statement else ()
     code = f"{statement}; import sys; print([name for name in {heavy!r} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True, cwd=ROOT)

@@ -94,6 +94,9 @@ class SQLiteSurfaces(Backend):
     def grant(self, connection: Connection, tables: IndexTables, role: str) -> list[str]:
         raise InvalidOption(NO_ROLES)
 
+    def revoke(self, connection: Connection, tables: IndexTables, role: str) -> bool:
+        raise InvalidOption(NO_ROLES)
+
     def missing_surface(self, connection: Connection, tables: IndexTables) -> list[str]:
         there = set(connection.exec_driver_sql("SELECT name FROM sqlite_master WHERE type = 'view'").scalars())
         return [name for name in (*view_names(tables), STATUS) if name not in there]

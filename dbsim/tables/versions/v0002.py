@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import ARRAY
 
 if TYPE_CHECKING:
     from alembic.operations import Operations
@@ -45,15 +44,15 @@ def _create_numbers(op: Operations) -> None:
         "dbsim_donor",
         sa.Column("positions", sa.Integer, primary_key=True, autoincrement=False),
         sa.Column("part", sa.Integer, primary_key=True, autoincrement=False),
-        sa.Column("donors", ARRAY(sa.Integer), nullable=False),
+        sa.Column("donors", sa.ARRAY(sa.Integer), nullable=False),
         if_not_exists=True,
     )
     op.create_table(  # numbers of one index: the primes of its fingerprints, the expected shares of a language, …
         "dbsim_constant",
         sa.Column("index_name", sa.Text, primary_key=True),
         sa.Column("name", sa.Text, primary_key=True),
-        sa.Column("numbers", ARRAY(sa.BigInteger), nullable=False),
-        sa.Column("reals", ARRAY(sa.Double), nullable=False),
+        sa.Column("numbers", sa.ARRAY(sa.BigInteger), nullable=False),
+        sa.Column("reals", sa.ARRAY(sa.Double), nullable=False),
         if_not_exists=True,
     )
 

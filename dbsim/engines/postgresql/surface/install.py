@@ -43,7 +43,7 @@ from dbsim.resources import filled, sql
 from dbsim.tables.decision_tables import decisions_name
 from dbsim.tables.group_tables import GroupTables
 from dbsim.tables.index_tables import IndexTables
-from dbsim.tables.names import dollar_quoted, identifier, literal, quote
+from dbsim.tables.names import dollar_quoted, dollar_tag, identifier, literal, quote
 from dbsim.tables.source import Source
 
 # CREATE OR REPLACE of the same function or view in two transactions fails in one of them
@@ -146,10 +146,16 @@ class PostgreSQLSurfaces(Backend):
         parts = [one.status_part(list(events(one.tables.record.name))) for one in surfaces]
         view = f"{surfaces[0].home}.{STATUS}"
         shown = f"CREATE OR REPLACE VIEW {view} WITH (security_barrier) AS\n{union(parts)}"
-        return pinned([shown, comment_statement([view], (), surfaces[0].home)])
+        return pinned([shown, _status_readers(surfaces, view), comment_statement([view], (), surfaces[0].home)])
 
     def settle(self, engine: Engine) -> None:
         wait_for_writers(engine)
+
+
+def _status_readers(surfaces: Sequence[PostgreSQLSurface], status: str) -> str:
+    pairs = (f"to_regclass({one.names['pairs_literal']})" for one in surfaces)
+    names = {"pairs_views": ", ".join(pairs), "grant_status": literal(f"GRANT SELECT ON {status} TO ")}
+    return filled(sql("postgresql", "index/status_readers"), names | {"body": dollar_tag(names.values())})
 
 
 def surface_of(backend: Backend, connection: Connection, tables: IndexTables) -> PostgreSQLSurface:

@@ -9,9 +9,12 @@ from typing import Any
 from sqlalchemy import Connection
 
 from dbsim.engines.backend import Backend
-from dbsim.engines.execute import ask
+from dbsim.engines.execute import ask, run
 from dbsim.engines.postgresql.plain import home
+from dbsim.engines.postgresql.surface.install import surface_of
+from dbsim.engines.views import PAIRS
 from dbsim.errors import DatabaseUnavailable, InvalidOption, NotInPlace, UnknownName
+from dbsim.tables import catalogue
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.names import identifier, quote
 
@@ -27,14 +30,31 @@ class PostgreSQLRoles(Backend):
         return bool(ask(connection, statement).scalar())
 
     def grant(self, connection: Connection, tables: IndexTables, role: str) -> list[str]:
-        known = list(ask(connection, "SELECT rolname FROM pg_roles ORDER BY rolname").scalars())
-        if role not in known:
-            raise UnknownName("role", role, [name for name in known if not name.startswith("pg_")])
+        _require_role(connection, role)
         function = self._function(connection, tables, "grant")
         if function is None:
             raise NotInPlace(f"index {tables.record.name!r} has no functions for SQL yet: run `dbsim sync` first")
         lacking = ask(connection, f"SELECT {function}(CAST(CAST(:role AS text) AS regrole))", role=quote(role))
         return list(lacking.scalars())
+
+    def revoke(self, connection: Connection, tables: IndexTables, role: str) -> bool:
+        _require_role(connection, role)
+        quoted = quote(role)
+        names = catalogue.names(connection)
+        found = {name for name in names if self._is_granted(connection, name, quoted)}
+        if tables.record.name in found:
+            elsewhere = len(found) > 1
+            run(connection, [surface_of(self, connection, tables).revoke_statement(quoted, elsewhere)])
+        return tables.record.name in found
+
+    def _is_granted(self, connection: Connection, index: str, role: str) -> bool:
+        """By name, not through another role or as the owner."""
+        statement = (
+            "SELECT EXISTS (SELECT FROM pg_class c, aclexplode(c.relacl) AS acl WHERE c.oid = to_regclass(:view) "
+            "AND acl.grantee = CAST(CAST(:role AS text) AS regrole) AND acl.grantee <> c.relowner)"
+        )
+        view = quote(home(connection), identifier("dbsim", index, PAIRS))
+        return bool(ask(connection, statement, view=view, role=role).scalar())
 
     def sign_in_sql(
         self, connection: Connection, tables: IndexTables, columns: Sequence[Sequence[str]]
@@ -77,6 +97,12 @@ class PostgreSQLRoles(Backend):
         )
         there = ask(connection, statement, name=name, home=quote(schema)).scalar()
         return quote(schema, name).replace(":", "\\:") if there else None
+
+
+def _require_role(connection: Connection, role: str) -> None:
+    known = list(ask(connection, "SELECT rolname FROM pg_roles ORDER BY rolname").scalars())
+    if role not in known:
+        raise UnknownName("role", role, [name for name in known if not name.startswith("pg_")])
 
 
 def explain_denied(detail: str) -> DatabaseUnavailable:

@@ -178,6 +178,11 @@ class PostgreSQLSurface:
             made += [DOOR] if options.on_duplicate else []
         return [filled(sql("postgresql", f"index/{name}"), self.names) for name in made]
 
+    def revoke_statement(self, role: str, elsewhere: bool) -> str:
+        """Of a role that has been granted another index too, or not."""
+        names = self.names | {"role": literal(role), "elsewhere": str(elsewhere)}
+        return filled(sql("postgresql", "index/revoke"), names | {"body": dollar_tag(map(str, names.values()))})
+
     def regrant_statement(self) -> str:
         return filled(sql("postgresql", "index/regrant"), self.names)
 
@@ -407,16 +412,21 @@ class PostgreSQLSurface:
 
     def _grants(self, names: dict[str, Any]) -> dict[str, str]:
         shared = [f"{self.home}.{name}" for name in (STATUS, "dbsim_unicode", VERSION_TABLE)]
+        shown = f"({', '.join(SHOWN)}) ON {self.home}.dbsim_index"
         columns = [*self.tables.key_names, *self.tables.record.options.columns]
-        views = [names["signatures_view"], names["pairs_view"], names["buckets_view"], *shared]
+        views = [names["signatures_view"], names["pairs_view"], names["buckets_view"]]
         own = [self.surface.name(name) for name in FUNCTIONS if name not in ("grant", "fill")]
-        own += [f"dbsim_{name}" for name in GRANTED]
-        own += filter(None, map(normaliser_function, NORMALISERS))
+        common = [f"dbsim_{name}" for name in GRANTED]
+        common += filter(None, map(normaliser_function, NORMALISERS))
         return {
-            "grant_catalogue": literal(f"GRANT SELECT ({', '.join(SHOWN)}) ON {self.home}.dbsim_index TO "),
+            "grant_catalogue": literal(f"GRANT SELECT {shown} TO "),
+            "revoke_catalogue": literal(f"REVOKE SELECT {shown} FROM "),
             "read_columns": ", ".join(map(literal, columns)),
-            "grant_views": literal(f"GRANT SELECT ON {', '.join(views)} TO "),
-            "granted_functions": ", ".join(map(literal, own)),
+            "grant_views": literal(f"GRANT SELECT ON {', '.join([*views, *shared])} TO "),
+            "revoke_views": literal(f"REVOKE ALL ON {', '.join(views)} FROM "),
+            "revoke_shared": literal(f"REVOKE ALL ON {', '.join(shared)} FROM "),
+            "granted_functions": ", ".join(map(literal, [*own, *common])),
+            "own_functions": ", ".join(map(literal, own)),
             "home_literal": literal(self.home),
             "grant_literal": literal(f"{self.function('grant')}(regrole)"),
         }
