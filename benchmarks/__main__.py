@@ -29,7 +29,7 @@ BENCHMARKS = {
     "promise": "Recall, precision and error at the threshold through every door, on templated texts and the corpora.",
     "persons": "Records of persons: F1, precision, recall and candidates of the keys, beside Splink.",
     "web": "Every page of `dbsim serve`: time to the first byte beside a search, memory of the server.",
-    "contains": "Word questions by signatures beside LIKE, FTS5, GIN and bit slices.",
+    "contains": "Word questions by signatures beside LIKE, FTS5 and GIN.",
 }
 PAGE = Path(__file__).parent / "README.md"
 

@@ -1,4 +1,4 @@
-"""python -m benchmarks.contains [--size …]: word questions by signatures beside LIKE, FTS5, GIN and bit slices."""
+"""python -m benchmarks.contains [--size …]: word questions by signatures beside LIKE, FTS5 and GIN."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-import numpy as np
 from sqlalchemy import text
 
 import dbsim
@@ -69,10 +68,9 @@ def _measure(
     index = database.create_index("packages", table="packages", columns="body", false_drops=0.01, secret=SECRET)
     index.sync()
     engine, field = database.engine.dialect.name, index.options.fields[0]
-    note = f"{field.word_marks} bits a word, {2 * field.word_bits // 8} bytes a row with the B-tree"
+    note = f"{field.word_marks} bits a word, {2 * field.word_bits // 8} bytes a row with the slices"
     report.add(f"{engine}: signature", field.word_bits, "bits", note=note)
     ways = {"LIKE": Way(lambda a, b: _like(database, a, b))} | others(database)
-    ways["bit slices"] = _slices(index, texts)
     mine = _times(lambda a, b: len(index.contains(a, b)))
     report.add(f"{engine}: contains", mine, "ms a question")
     for name, way in ways.items():
@@ -127,31 +125,6 @@ def _like(database: dbsim.Database, a: str, b: str) -> int:
     query = text(f"SELECT id FROM packages WHERE body {word} :a AND body {word} :b")
     with database.engine.connect() as connection:
         return len(connection.execute(query, {"a": f"%{a}%", "b": f"%{b}%"}).all())
-
-
-def _slices(index: dbsim.Index, texts: list[str]) -> Way:
-    """The signatures turned: a bitmap of all rows for each bit, in a table of its own; texts are not looked at."""
-    signer, engine = index._signer, index._context.engine
-
-    def prepare() -> None:
-        signed = [signer.sign([texts[start : start + 5000]]).words[0] for start in range(0, len(texts), 5000)]
-        bits = np.unpackbits(np.concatenate(signed).astype(">i8").view(np.uint8), axis=1)
-        turned = np.packbits(bits.T, axis=1)
-        with engine.begin() as connection:
-            kind = "BLOB" if engine.dialect.name == "sqlite" else "BYTEA"
-            connection.execute(text(f"CREATE TABLE slices (slice INTEGER PRIMARY KEY, rows {kind})"))
-            rows = [{"slice": number, "rows": row.tobytes()} for number, row in enumerate(turned)]
-            connection.execute(text("INSERT INTO slices VALUES (:slice, :rows)"), rows)
-
-    def ask(a: str, b: str) -> int:
-        marks = np.unpackbits(signer.mark(0, f"{a} {b}".encode()).astype(">i8").view(np.uint8))
-        wanted = np.flatnonzero(marks).tolist()
-        query = text(f"SELECT rows FROM slices WHERE slice IN ({', '.join(map(str, wanted))})")
-        with engine.connect() as connection:
-            found = [np.frombuffer(row[0], np.uint8) for row in connection.execute(query)]
-        return int(np.unpackbits(np.bitwise_and.reduce(found)).sum())
-
-    return Way(ask, prepare)
 
 
 def _fts5(database: dbsim.Database) -> Alternatives:

@@ -16,6 +16,7 @@ from dbsim.errors import DbsimError, InvalidOption
 from dbsim.hashing.signer import Signatures
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.names import quote
+from dbsim.tables.slice_tables import SliceTables
 from dbsim.tables.source import Key, Reference, Source
 
 GONE = (
@@ -358,6 +359,21 @@ class Scores(ABC):
         """The objects of a JSON array, bound as `parameter`, as rows with these columns."""
 
 
+class Slices(ABC):
+    """How bit slices are put together in SQL."""
+
+    @abstractmethod
+    def word_places(self, sliced: SliceTables, terms: Sequence[Sequence[Sequence[int]]], *, every: bool) -> str:
+        """A statement for keys of the rows that may have every term, or one of them at least.
+
+        A term is its slices in each field; a row may have it when some field has all of those.
+        """
+
+    @abstractmethod
+    def found_by(self, columns: Sequence[str], keys: str) -> str | None:
+        """A condition on these columns of a large table: one of the few rows of a subquery; None if it takes a scan."""
+
+
 class Places:
     """Where on a machine tables lie; by default there is no choice."""
 
@@ -403,7 +419,7 @@ class Nodes:
         return []
 
 
-class Backend(HostTables, Queue, Surface, Transactions, Storage, Scores, Feed, Nodes, Places):
+class Backend(HostTables, Queue, Surface, Transactions, Storage, Scores, Slices, Feed, Nodes, Places):
     """One engine: what it is, in a few words, and its way to do each of the above."""
 
     name: str

@@ -31,7 +31,11 @@ def text_columns(backend: Backend, tables: IndexTables, source: FromClause) -> l
 
 def read_fields(backend: Backend, values: Sequence[Any], fields: Sequence[Sequence[slice]]) -> list[str]:
     """The text of every field, from a row's `text_columns`; Unindexable when one is no text."""
-    return ["\n".join(backend.read_text(values[place]) for place in places) for places in fields]
+    read = backend.read_text
+    return [
+        read(values[places[0]]) if len(places) == 1 else "\n".join([read(values[place]) for place in places])
+        for places in fields
+    ]
 
 
 def field_places(backend: Backend, tables: IndexTables, start: int) -> list[list[slice]]:
@@ -58,23 +62,39 @@ def texts(
         query = query.execution_options(yield_per=backend.read_batch)
     backend.prepare(connection)  # which may be an application's, with an engine of its own
     with connection.execute(query) as rows:  # closed also when the connection is lost on the way
-        for row in rows:
-            values = tuple(row)
-            key = values[:width]
-            try:
-                found = read_fields(backend, values, fields)
-            except Unindexable as failure:
-                found = [""] * len(fields)
-                batch.failures[key] = str(failure)
-            batch.keys.append(key)
-            for column, text in zip(batch.columns, found, strict=True):
-                column.append(text)
-                size += len(text)
+        # the driver's own tuples where all are held anyway: SQLAlchemy's rows take as long as all the rest
+        for row in rows if stream else rows.cursor.fetchall():
+            size += _add(batch, backend, tuple(row), width, fields)
             if size > TEXT_LIMIT:
                 yield batch
                 batch, size = _empty(len(fields)), 0
     if batch.keys:
         yield batch
+
+
+def held(backend: Backend, tables: IndexTables, rows: Sequence[Sequence[Any]]) -> Texts:
+    """The rows of such a query that have been read already."""
+    width = len(tables.key_names)
+    fields = field_places(backend, tables, width)
+    batch = _empty(len(fields))
+    for row in rows:
+        _add(batch, backend, tuple(row), width, fields)
+    return batch
+
+
+def _add(batch: Texts, backend: Backend, values: tuple[Any, ...], width: int, fields: Sequence[Sequence[slice]]) -> int:
+    """One row more; how many characters it has."""
+    try:
+        found = read_fields(backend, values, fields)
+    except Unindexable as failure:
+        found = [""] * len(fields)
+        batch.failures[values[:width]] = str(failure)
+    batch.keys.append(values[:width])
+    size = 0
+    for column, text in zip(batch.columns, found, strict=True):
+        column.append(text)
+        size += len(text)
+    return size
 
 
 def _empty(fields: int) -> Texts:

@@ -65,6 +65,17 @@ def as_numbers(signatures: NDArray[np.uint8]) -> NDArray[np.int64]:
     return np.ascontiguousarray(signatures).view(">i8").astype(np.int64)
 
 
+def turned(places: NDArray[np.int64], signatures: NDArray[np.int64]) -> NDArray[np.uint8]:
+    """Bit slices: for every bit of the signatures the places that have it, as bits; bits × places/8, in whole 64s.
+
+    `signatures` has 64-bit words, a row for each of `places`; where there is no row, there is no bit.
+    """
+    rows = -(-(int(places.max()) + 1) // 64) * 64 if len(places) else 64
+    bits = np.zeros((rows, 64 * signatures.shape[1]), np.uint8)
+    bits[places] = np.unpackbits(np.ascontiguousarray(signatures).astype(">i8").view(np.uint8), axis=1)
+    return np.packbits(np.ascontiguousarray(bits.T), axis=1)
+
+
 def contained(question: NDArray[np.uint8], signatures: NDArray[np.uint8]) -> NDArray[np.bool_]:
     """Which signatures have all bits of the question."""
     return np.asarray(((signatures & question) == question).all(axis=1))

@@ -24,6 +24,7 @@ from dbsim.progress import Progress, quiet
 from dbsim.sync import models
 from dbsim.sync.compare import Comparison, Differences
 from dbsim.sync.given import refresh_given
+from dbsim.sync.slicing import Slicing
 from dbsim.sync.worker import SyncReport, Worker
 from dbsim.sync.worklog import WorkLog
 from dbsim.tables.index_tables import IndexTables
@@ -98,10 +99,14 @@ class Index(Deciding, Uniting, Measuring, Changing, AtTheDoor, Linked):
         walk = Comparison(self._search.context)
         walk.progress = lambda done, total: progress("checking", done, total)
         found = walk.all(repair=repair) if sample is None else walk.sample(sample, repair=repair)
-        if repair or not found:
+        wrong = Slicing(self._search.context).check(repair=repair) if sample is None else []
+        if repair or not (found or wrong):
+            found.different += [key for key in wrong if key not in {*found.keys}]
             return found
         # look again at what differed: it may have changed, or been indexed, while the comparison ran
-        return replace(walk.unexplained(found.keys), compared=found.compared)
+        again = replace(walk.unexplained(found.keys), compared=found.compared)
+        again.different += [key for key in wrong if key not in {*again.keys}]
+        return again
 
     def status(self) -> status.Status:
         """Rows, queue, quarantine, fill of the filters, and what needs attention."""

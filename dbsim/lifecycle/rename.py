@@ -14,6 +14,7 @@ from dbsim.engines.backend import Backend
 from dbsim.engines.execute import run
 from dbsim.errors import StatementRejected, UnknownName
 from dbsim.lifecycle import groups as stored_groups
+from dbsim.lifecycle import slices
 from dbsim.lifecycle.create import find_source, show
 from dbsim.lifecycle.fit import wider
 from dbsim.lifecycle.statements import drop_group_views
@@ -24,6 +25,7 @@ from dbsim.tables.decision_tables import DecisionTables
 from dbsim.tables.group_tables import GroupTables
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.names import quote
+from dbsim.tables.slice_tables import SliceTables
 from dbsim.tables.source import PrimaryKey
 
 LOCK_WAIT = "500ms"  # how long readers of dbsim's tables may queue behind the change; then it is tried again
@@ -94,6 +96,9 @@ def _tables(connection: Connection, backend: Backend, records: list[IndexRecord]
     """Everything that has key columns or is named after fields."""
     first = IndexTables(records[0])
     found = [backend.stored_table(IndexTables(record)) for record in records]
+    for tables in map(IndexTables, records):
+        if slices.exist(connection, backend, tables):
+            found += [SliceTables.of(tables).places, SliceTables.of(tables).tail]
     found += [first.queue, DecisionTables.of(first).decisions]
     groups = GroupTables(first)
     stored = stored_groups.exist(connection, backend, groups)

@@ -12,11 +12,12 @@ from dbsim.engines.execute import run
 from dbsim.engines.pause import Pace
 from dbsim.engines.transactions import read, write
 from dbsim.errors import DatabaseUnavailable
-from dbsim.lifecycle.statements import drop_table
+from dbsim.lifecycle.statements import drop_table, generation_tables
 from dbsim.tables import catalogue
 from dbsim.tables.index_tables import IndexTables, parts_name
 from dbsim.tables.key_conditions import after, key_columns
 from dbsim.tables.names import quote
+from dbsim.tables.slice_tables import slice_names
 
 MOST_ROWS = 20_000  # deleted at once
 LOCK_WAIT = "200ms"  # how long searches may queue behind a DROP TABLE
@@ -50,7 +51,7 @@ def _drop(connection: Connection, backend: Backend, record: catalogue.IndexRecor
     backend.limit_lock_wait(connection, LOCK_WAIT)
     if _still_not_needed(connection, record):
         parts = parts_name(record.name, record.generation)
-        run(connection, [drop_table(parts), drop_table(IndexTables(record).signatures.name)])
+        run(connection, map(drop_table, [parts, *generation_tables(record.name, record.generation)]))
         catalogue.remove_generation(connection, record)
         catalogue.forget_secret(connection, record.name)
 
@@ -63,15 +64,21 @@ def _still_not_needed(connection: Connection, record: catalogue.IndexRecord) -> 
 def _empty(engine: Engine, backend: Backend, record: catalogue.IndexRecord) -> None:
     """Bit by bit, because every write of the application waits while a large table is dropped.
 
-    B-trees first, then rows from the last one on: so a generation that somebody wants again meanwhile is one whose
-    filling was interrupted.
+    Slices and B-trees first, then rows from the last one on: so a generation that somebody wants again meanwhile is one
+    whose filling was interrupted.
     """
     tables = IndexTables(record)
+    write(engine, backend, partial(_without_slices, record=record), patience=0)
     for index in tables.indexes:
         write(engine, backend, partial(_without_index, record=record, name=str(index.element.name)), patience=0)
     pace = Pace(MOST_ROWS, writers_wait=True)
     while pace.write(partial(write, engine, backend), partial(_without_last, tables=tables, count=pace.size)):
         pass
+
+
+def _without_slices(connection: Connection, record: catalogue.IndexRecord) -> None:
+    if _still_not_needed(connection, record):
+        run(connection, map(drop_table, slice_names(record.name, record.generation)))
 
 
 def _without_index(connection: Connection, record: catalogue.IndexRecord, name: str) -> None:

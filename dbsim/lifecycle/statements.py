@@ -18,6 +18,7 @@ from dbsim.tables.catalogue import FILLING, GROUP_TABLES, GROUP_VIEWS, IndexReco
 from dbsim.tables.decision_tables import DecisionTables, decisions_name
 from dbsim.tables.index_tables import IndexTables, feed_table, queue_name, signatures_name
 from dbsim.tables.names import identifier, literal, quote
+from dbsim.tables.slice_tables import slice_names
 
 
 def create_statements(
@@ -72,7 +73,7 @@ def drop_statements(backend: Backend, name: str, generations: Iterable[int], sho
         decisions_name(name),
         feed_table(name).name,
         identifier("dbsim", name, "flagged"),
-        *(signatures_name(name, generation) for generation in generations),
+        *(table for generation in generations for table in generation_tables(name, generation)),
     ]
     rows = [("dbsim_quarantine", "index_name"), ("dbsim_model", "index_name"), ("dbsim_generation", "index_name")]
     own = [
@@ -83,6 +84,11 @@ def drop_statements(backend: Backend, name: str, generations: Iterable[int], sho
         *(f"DELETE FROM {table} WHERE {key} = {literal(name)}" for table, key in [*rows, ("dbsim_index", "name")]),
     ]
     return backend.drop_everything(name, own, [drop_table(queue_name(name))])
+
+
+def generation_tables(name: str, generation: int) -> list[str]:
+    """The signatures of a generation, and what was made of them."""
+    return [signatures_name(name, generation), *slice_names(name, generation)]
 
 
 def drop_groups(name: str) -> list[str]:

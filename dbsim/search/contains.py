@@ -1,4 +1,4 @@
-"""Rows with certain words: Question → Contained, by a scan of the word signatures and a look at what passes."""
+"""Rows with certain words: Question → Contained, by slices of the word signatures and a look at what passes."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from dbsim.search.limits import Bounds, Where
 from dbsim.search.query import Query
 from dbsim.search.results import Results
 from dbsim.search.searcher import SearchEngine
+from dbsim.search.slices import EVERYWHERE, at_once, by_slices, sliced
 from dbsim.search.words import Question
 from dbsim.tables.key_conditions import chunks, key_columns
-from dbsim.tables.source import Key, public_key
+from dbsim.tables.source import Key, Texts, public_key
 
 
 class Contained(list[Any]):
@@ -29,10 +30,15 @@ def contains(
     names = search.tables.key_names
     found = Contained()
     with search.context.searching(connection) as own:
-        rows = [(tuple(row)[:-1], row[-1]) for row in own.execute(_statement(search, question, where))]
-        sure = {key for key, doubtful in rows if not question.wanted and not doubtful}
-        keys = ordered([key for key, _ in rows])
-        for some in chunks(keys, search.backend.key_batch):
+        turned = sliced(search, own, joined=connection is not None)
+        if turned and question.wanted and where is None and limit is None:
+            batch = at_once(search, question, own)
+            if batch is not None:
+                right = _fitting(question, batch, found)
+                found += [public_key(names, key) for key in ordered(list(right))]
+                return found
+        keys, sure = (by_slices if turned else by_scan)(search, question, where, own)
+        for some in chunks(ordered(keys), search.backend.key_batch):
             right = sure | _answers(search, question, own, [key for key in some if key not in sure], found)
             found += [public_key(names, key) for key in some if key in right]
             if limit is not None and len(found) >= limit:
@@ -62,16 +68,22 @@ def search_containing(
     return found
 
 
-def _statement(search: SearchEngine, question: Question, where: Where) -> Any:
-    """Key and whether something unwanted may be there; no ORDER BY, which would lead past the narrow B-tree."""
+def by_scan(
+    search: SearchEngine, question: Question, where: Where, connection: Connection
+) -> tuple[list[Key], set[Key]]:
+    """Keys of rows that may be answers, and those that surely are: every row's signature is looked at."""
     condition, doubtful = question.condition(), question.doubtful()
     flag = literal(False, Boolean) if doubtful is None else doubtful
     query = select(*key_columns(search.tables.signatures, search.tables), flag.label("dbsim_doubtful"))
     if condition is not None:
         query = query.where(condition)
     elif where is None:
-        where = "1 = 1"  # what is surely an answer is not read, so that a row that is gone has to be seen here
-    return query if where is None else query.where(search.statements.fulfils(where))
+        where = EVERYWHERE
+    if where is not None:
+        query = query.where(search.statements.fulfils(where))
+    rows = [(tuple(row)[:-1], row[-1]) for row in connection.execute(query)]
+    sure = {key for key, doubtful in rows if not question.wanted and not doubtful}
+    return [key for key, _ in rows], sure
 
 
 def _answers(
@@ -81,11 +93,16 @@ def _answers(
     if not keys:
         return right
     for batch in search.source_texts(connection, keys):
-        answers = question.answers(batch.columns)
-        found.looked += len(answers)
-        found.false_drops += answers.count(False)
-        right.update(key for key, fits in zip(batch.keys, answers, strict=True) if fits)
+        right |= _fitting(question, batch, found)
     return right
+
+
+def _fitting(question: Question, batch: Texts, found: Contained) -> set[Key]:
+    """Keys of the answers among rows that were read, and are counted."""
+    answers = question.answers(batch.columns)
+    found.looked += len(answers)
+    found.false_drops += answers.count(False)
+    return {key for key, fits in zip(batch.keys, answers, strict=True) if fits}
 
 
 def ordered(keys: list[Key]) -> list[Key]:

@@ -8,10 +8,12 @@ read before it is left out. Either way the answer is exact.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy import BigInteger, ColumnElement, and_, bindparam, literal_column, or_
 
 from dbsim.errors import InvalidOption
@@ -20,6 +22,7 @@ from dbsim.options import Field
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.names import identifier, quote
 from dbsim.text.features import Analyser
+from dbsim.text.normalisers.registry import normaliser_of
 
 Inside = Callable[[bytes], bool]  # a folded text → whether the words are in it
 
@@ -95,26 +98,77 @@ class Question:
 
     def _marked(self, term: Sequence[bytes]) -> ColumnElement[bool]:
         """Some field has every mark of the term."""
-        names = self.tables.names.words
-        found = []
-        for place, ((number, _), folded) in enumerate(zip(self.fields, term, strict=True)):
+        return or_(*(and_(*(_has(name, mark) for name, mark in field)) for field in self._marks(term)))
+
+    def _marks(self, term: Sequence[bytes]) -> Iterator[list[tuple[str, int]]]:
+        """Columns and what must be set in them, for each field that can have the term."""
+        for names, number, folded in zip(self.tables.names.words, range(len(self.fields)), term, strict=True):
             if folded:
-                marks = self.signer.mark(number, folded).tolist()
-                marked = [(name, mark) for name, mark in zip(names[place], marks, strict=True) if mark]
+                marks = self._mark(number, folded).tolist()
+                marked = [(name, mark) for name, mark in zip(names, marks, strict=True) if mark]
                 # most bits first: the first comparison ends it for nearly every row
-                marked.sort(key=lambda one: -(one[1] & (1 << 64) - 1).bit_count())
-                found.append(and_(*(_has(name, mark) for name, mark in marked)))
-        return or_(*found)
+                yield sorted(marked, key=lambda one: -(one[1] & (1 << 64) - 1).bit_count())
+
+    def as_text(self, terms: Sequence[Sequence[bytes]], *, every: bool) -> str:
+        """The same as plain SQL, which is made in a tenth of the time: all terms, or one of them at least."""
+        found = (
+            " OR ".join(" AND ".join(f"{quote(n)} & {_number(m)} = {_number(m)}" for n, m in f) for f in self._marks(t))
+            for t in terms
+        )
+        return (" AND " if every else " OR ").join(f"({one})" for one in found)
+
+    def slices(self, terms: Sequence[Sequence[bytes]]) -> list[list[list[int]]]:
+        """The bits of each term in each field that can have it, numbered through all fields."""
+        return [list(self._places(term)) for term in terms]
+
+    def _places(self, term: Sequence[bytes]) -> Iterator[list[int]]:
+        first = 0
+        for number, ((_, field), folded) in enumerate(zip(self.fields, term, strict=True)):
+            if folded:
+                bits = np.unpackbits(self._mark(number, folded).astype(">i8").view(np.uint8))
+                yield (first + np.flatnonzero(bits)).tolist()
+            first += field.word_bits
+
+    def _mark(self, number: int, folded: bytes) -> NDArray[np.int64]:
+        """What the signature of one of the fields must have set."""
+        if (number, folded) not in self._known:
+            self._known[number, folded] = self.signer.mark(self.fields[number][0], folded)
+        return self._known[number, folded]
+
+    @cached_property
+    def _known(self) -> dict[tuple[int, bytes], NDArray[np.int64]]:
+        return {}
 
     # ── what the text decides ──
     def answers(self, columns: Sequence[Sequence[str]]) -> list[bool]:
         """Which rows are answers; columns of texts, one a field of the index."""
-        folded = (analyser.fold(columns[n]) for analyser, (n, _) in zip(self._analysers, self.fields, strict=True))
-        return [self._fits([b" %b " % text for text in row]) for row in zip(*folded, strict=True)]
-
-    def _fits(self, row: Sequence[bytes]) -> bool:
+        left = self._not_lacking(columns)
+        folded = (
+            analyser.fold([columns[n][place] for place in left])
+            for analyser, (n, _) in zip(self._analysers, self.fields, strict=True)
+        )
+        texts = ([b" %b " % text for text in row] for row in zip(*folded, strict=True))
+        rows = dict(zip(left, texts, strict=True))
         wanted, unwanted = self._patterns
-        return all(_inside(term, row) for term in wanted) and not any(_inside(term, row) for term in unwanted)
+        for terms, there in ((wanted, True), (unwanted, False)):
+            for term in terms:
+                left = [place for place in left if _inside(term, rows[place]) is there]
+        found = [False] * len(columns[0])
+        for place in left:
+            found[place] = True
+        return found
+
+    def _not_lacking(self, columns: Sequence[Sequence[str]]) -> list[int]:
+        """Without rows of one field that a short look tells to lack a word: long texts are most of what passes."""
+        left = list(range(len(columns[0])))
+        if len(self.fields) > 1:
+            return left
+        number, field = self.fields[0]
+        texts, lacks = columns[number], normaliser_of(field.normaliser).lacks
+        words = {word for (term,) in self.wanted for word in term.decode().split()}
+        for word in sorted(words, key=len, reverse=True):  # the longest is the rarest, as a rule
+            left = [place for place in left if not lacks(texts[place], word)]
+        return left
 
     @cached_property
     def _analysers(self) -> list[Analyser]:
@@ -129,7 +183,7 @@ class Question:
 
 
 def _inside(term: Sequence[Inside], row: Sequence[bytes]) -> bool:
-    return any(finds(text) for finds, text in zip(term, row, strict=True))
+    return term[0](row[0]) if len(term) == 1 else any(finds(text) for finds, text in zip(term, row, strict=True))
 
 
 def _finder(words: bytes) -> Inside:
@@ -141,6 +195,11 @@ def _finder(words: bytes) -> Inside:
         return lambda text: marked in text
     found = re.compile(b" " + b" +".join(map(re.escape, words.split())) + b" ")
     return lambda text: found.search(text) is not None
+
+
+def _number(mark: int) -> str:
+    """The smallest number cannot be written as minus something."""
+    return f"CAST('{mark}' AS BIGINT)"
 
 
 def _has(name: str, mark: int) -> ColumnElement[bool]:

@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Connection, delete, false, insert, select
 from dbsim.engines.backend import Backend
 from dbsim.engines.source_rows import source_rows, texts
 from dbsim.hashing.signer import Signatures, Signer
-from dbsim.lifecycle import decisions
+from dbsim.lifecycle import decisions, slices
 from dbsim.lifecycle import groups as stored_groups
 from dbsim.sync import models
 from dbsim.sync.filling.parts import Parts
@@ -38,7 +38,7 @@ def refresh(
     for some in chunks(keys, backend.key_batch):
         if grouped:
             note_changes(connection, tables, some, -1)
-        forget(connection, tables, some)
+        forget(connection, backend, tables, some)
         for batch in source_texts(connection, backend, tables, some, *reached):
             store(connection, backend, tables, batch, signer.sign(batch))
         if grouped:
@@ -92,10 +92,11 @@ def source_texts(
     return texts(connection, backend, tables, query)
 
 
-def forget(connection: Connection, tables: IndexTables, keys: list[Key]) -> None:
+def forget(connection: Connection, backend: Backend, tables: IndexTables, keys: list[Key]) -> None:
     """Remove every trace of these rows."""
     stored = tables.signatures
     connection.execute(delete(stored).where(among(key_columns(stored, tables), keys)))
+    slices.forget(connection, backend, tables, keys)
     connection.execute(
         delete(quarantine_table).where(
             quarantine_table.c.index_name == tables.record.name,
@@ -108,6 +109,7 @@ def forget(connection: Connection, tables: IndexTables, keys: list[Key]) -> None
 def store(connection: Connection, backend: Backend, tables: IndexTables, batch: Texts, signatures: Signatures) -> None:
     """Write new rows; one that could not be read is stored as an empty document and named in the quarantine."""
     backend.insert(connection, tables, batch.keys, signatures)
+    slices.note(connection, backend, tables, batch.keys)
     if batch.failures:
         connection.execute(
             insert(quarantine_table),

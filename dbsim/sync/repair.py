@@ -8,7 +8,7 @@ from sqlalchemy import Connection, insert, literal, select
 
 from dbsim.engines.execute import run
 from dbsim.errors import StatementRejected
-from dbsim.lifecycle import decisions
+from dbsim.lifecycle import decisions, slices
 from dbsim.lifecycle.create import LOCK_WAIT, outdated, show
 from dbsim.lifecycle.fit import source_problem, widened
 from dbsim.lifecycle.rename import Renames, rename
@@ -41,6 +41,7 @@ class Repair:
             and not outdated(connection, backend, tables)
             and connection.execute(select(literal(1)).select_from(tables.queue).limit(1)).first() is None
             and not decisions.incomplete(connection, backend, tables)
+            and not slices.due(connection, backend, tables)
         )
 
     def complete_decisions(self) -> None:
@@ -129,4 +130,5 @@ class Repair:
         catalogue.require_unchanged(connection, tables.record)
         backend.limit_lock_wait(connection, LOCK_WAIT)
         decisions.create(connection, backend, tables, self.index.context.after_create_table)
+        slices.without_btree(connection, tables)
         show(connection, backend, tables, self.index.context.after_create_table)

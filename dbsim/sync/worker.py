@@ -21,6 +21,7 @@ from dbsim.sync.feed import Feed
 from dbsim.sync.generations import Generations
 from dbsim.sync.presign import Rehearsal
 from dbsim.sync.repair import Repair
+from dbsim.sync.slicing import Slicing
 from dbsim.tables import catalogue
 
 
@@ -116,6 +117,7 @@ class Worker(Generations):
             self.write(lambda c: self.backend.remove_markers(c, self.tables, markers))
         self._repair.complete_decisions()
         self._build.tidy()
+        Slicing(self.context, self.progress).run()
         return report
 
     def build(self) -> tuple[int, bool] | None:

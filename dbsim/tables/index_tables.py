@@ -138,9 +138,9 @@ class IndexTables:
         place = placed(self.record.options.tablespace)
         keys = (names.fingerprint, *names.keys)
         found = [Index(identifier(table.name, name), table.c[name], **place) for name in keys]
-        words = list(self.words.c)[len(self.key_names) :]
-        if 0 < len(words) + len(self.key_names) <= MOST_COLUMNS and words:
-            # everything a question reads in one narrow B-tree, scanned instead of the wide rows
+        words = list(self.words.c)[len(self.key_names) :] if self.record.options.distributed else []
+        if words and len(words) + len(self.key_names) <= MOST_COLUMNS:
+            # without slices: everything a question reads in one narrow B-tree, scanned instead of the wide rows
             own = list(self.words.c)[: len(self.key_names)]
             found.append(Index(identifier(table.name, "words"), *words, *own, **place))
         return [CreateIndex(index, if_not_exists=True) for index in found]

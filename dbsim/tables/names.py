@@ -45,7 +45,7 @@ def dollar_quoted(text: str) -> str:
 
 
 def raw_sql(query: ClauseElement, dialect: Dialect) -> str:
-    """A statement without parameters as the database reads it: percent signs are doubled only for the driver."""
-    compiled = query.compile(dialect=dialect)
+    """A statement as the database reads it, values written out: percent signs are doubled only for the driver."""
+    compiled = query.compile(dialect=dialect, compile_kwargs={"literal_binds": True})
     doubled = dialect.paramstyle in ("format", "pyformat")
     return str(compiled).replace("%%", "%") if doubled else str(compiled)

@@ -30,6 +30,18 @@ class PostgreSQLBits(UserDefinedType[Any]):
         return lambda value: None if value is None else make(bytes.fromhex(value[1:]))
 
 
+class PostgreSQLManyBits(PostgreSQLBits):
+    """bit varying."""
+
+    cache_ok = True
+
+    def __init__(self) -> None:
+        super().__init__(0)
+
+    def get_col_spec(self, **_: object) -> str:
+        return "BIT VARYING"
+
+
 def row_number() -> TypeEngine[Any]:
     """64 bits; on SQLite INTEGER, because only that makes a column the row's own number."""
     return BigInteger().with_variant(Integer(), "sqlite")
@@ -38,6 +50,11 @@ def row_number() -> TypeEngine[Any]:
 def filter_bits(bits: int) -> TypeEngine[Any]:
     """A Bloom filter: bit(n), which PostgreSQL can count; a BLOB on SQLite."""
     return LargeBinary().with_variant(PostgreSQLBits(bits), "postgresql")
+
+
+def many_bits() -> TypeEngine[Any]:
+    """As many bits as there are, which PostgreSQL can AND; a BLOB on SQLite."""
+    return LargeBinary().with_variant(PostgreSQLManyBits(), "postgresql")
 
 
 def moment() -> TypeEngine[Any]:

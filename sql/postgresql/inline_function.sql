@@ -11,6 +11,7 @@ DECLARE
     dbsim_own {signatures_view};
     dbsim_signed boolean := false;
     dbsim_noted boolean := to_regclass({noted_literal}) IS NOT NULL; -- groups are stored, see group_tables.py
+    dbsim_sliced boolean := {sliced}; -- see slice_tables.py
     dbsim_limit interval := current_setting('statement_timeout')::interval;
     dbsim_whole interval := coalesce(current_setting('transaction_timeout', true), '0')::interval;
     dbsim_end timestamptz;
@@ -31,6 +32,10 @@ BEGIN
                     SELECT g.id, -1, {noted_values} FROM {signatures} AS s CROSS JOIN {pairings} AS g WHERE {has_features};
                 END IF;
                 DELETE FROM {signatures};
+                IF dbsim_sliced THEN
+                    DELETE FROM {places};
+                    DELETE FROM {tail};
+                END IF;
                 DELETE FROM {quarantine} WHERE index_name = {index_literal};
                 RETURN NULL;
             ELSIF TG_OP = 'INSERT' THEN
@@ -52,6 +57,10 @@ BEGIN
                     CROSS JOIN {pairings} AS g WHERE {has_features};
                 END IF;
                 DELETE FROM {signatures} AS s USING {changed} WHERE {s_is_k};
+                IF dbsim_sliced THEN
+                    DELETE FROM {places} AS p USING {changed} WHERE {p_is_k};
+                    INSERT INTO {tail} ({numbered_keys}) SELECT {k_key} FROM {changed};
+                END IF;
                 FOR dbsim_row IN
                     SELECT {k_key}, ARRAY[{source_texts}] AS dbsim_texts, {text_length} AS dbsim_length
                     FROM {source} AS dbsim_source JOIN {changed} ON {source_is_k}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from hashlib import blake2b
 from typing import Any
 
@@ -22,9 +21,13 @@ CLAIM = 600  # seconds a pair is kept for somebody who does not answer
 class Claims(Stage):
     """Pairs are named by a hash, so that nothing of a deleted row stays."""
 
-    @cached_property
+    @property
     def _table(self) -> Any:
-        return GroupTables(self.tables).claims
+        """Made once for the same tables."""
+        known = self.tables.companions
+        if "claims" not in known:
+            known["claims"] = GroupTables(self.tables).claims
+        return known["claims"]
 
     def take(self, holder: str, pairs: Sequence[str]) -> int | None:
         """The place of the first pair that is free, or the holder's already; its former one is given back."""

@@ -207,28 +207,28 @@ class Book(Stage):
             counted[name] = counted.get(name, 0) + number
         return counted
 
-    @cached_property
-    def _rows_now(self) -> tuple[Any, Any]:
-        return self.tables.signatures.alias("dbsim_a"), self.tables.signatures.alias("dbsim_b")
-
     @property
     def _outdated(self) -> ColumnElement[bool]:
-        return not_(func.coalesce(self.decided.valid(*self._rows_now), false()))
+        return self._made[1]
 
     def _select(self) -> Select[Any]:
         """Both keys, what was decided, whether it is outdated."""
-        decided, table = self.decided, self.decided.decisions
-        a, b = self._rows_now
-        return (
-            select(
-                *decided.keys(0),
-                *decided.keys(1),
-                *(table.c[name] for name in ("verdict", "decided_by", "decided_at", "note", "score")),
-                self._outdated.label("outdated"),
-            )
-            .outerjoin_from(table, a, decided.row(0, a))
-            .outerjoin(b, decided.row(1, b))
-        )
+        return self._made[0]
+
+    @property
+    def _made(self) -> tuple[Select[Any], ColumnElement[bool]]:
+        """Once for the same tables: making the statement takes longer than a short answer to it."""
+        known = self.tables.companions
+        if "decided" not in known:
+            decided, table = self.decided, self.decided.decisions
+            a, b = self.tables.signatures.alias("dbsim_a"), self.tables.signatures.alias("dbsim_b")
+            outdated = not_(func.coalesce(decided.valid(a, b), false()))
+            what = (table.c[name] for name in ("verdict", "decided_by", "decided_at", "note", "score"))
+            query = select(*decided.keys(0), *decided.keys(1), *what, outdated.label("outdated"))
+            joined = query.outerjoin_from(table, a, decided.row(0, a)).outerjoin(b, decided.row(1, b))
+            known["decided"] = joined, outdated
+        found: tuple[Select[Any], ColumnElement[bool]] = known["decided"]
+        return found
 
     def _decision(self, row: tuple[Any, ...]) -> Decision:
         width = len(self.tables.key_names)

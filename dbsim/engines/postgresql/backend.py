@@ -10,6 +10,7 @@ from dbsim.engines.postgresql.feed import PostgreSQLFeed
 from dbsim.engines.postgresql.host_tables import PostgreSQLHostTables
 from dbsim.engines.postgresql.queue import PostgreSQLQueue
 from dbsim.engines.postgresql.scores import PostgreSQLScores
+from dbsim.engines.postgresql.slices import PostgreSQLSlices
 from dbsim.engines.postgresql.storage import PostgreSQLStorage
 from dbsim.engines.postgresql.surface.citus import PostgreSQLNodes
 from dbsim.engines.postgresql.surface.install import PostgreSQLSurfaces
@@ -25,6 +26,7 @@ class PostgreSQL(
     PostgreSQLTransactions,
     PostgreSQLStorage,
     PostgreSQLScores,
+    PostgreSQLSlices,
     PostgreSQLFeed,
     PostgreSQLNodes,
 ):

@@ -23,8 +23,8 @@ from dbsim.engines.signature_rows import signature_pages
 from dbsim.hashing.signer import Signatures
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.names import quote
+from dbsim.tables.slice_tables import word_columns, word_values
 from dbsim.tables.source import Key
-from dbsim.tables.word_columns import word_columns, word_values
 
 BPCHAROID, TEXTOID = 1042, 25  # char(n), text
 

@@ -12,6 +12,7 @@ from dbsim.engines.sqlite.feed import SQLiteFeed
 from dbsim.engines.sqlite.host_tables import SQLiteHostTables
 from dbsim.engines.sqlite.queue import SQLiteQueue
 from dbsim.engines.sqlite.scores import SQLiteScores
+from dbsim.engines.sqlite.slices import SQLiteSlices
 from dbsim.engines.sqlite.storage import SQLiteStorage
 from dbsim.engines.sqlite.transactions import SQLiteTransactions
 from dbsim.engines.sqlite.views import SQLiteSurfaces
@@ -24,6 +25,7 @@ class SQLite(
     SQLiteTransactions,
     SQLiteStorage,
     SQLiteScores,
+    SQLiteSlices,
     SQLiteFeed,
 ):
     """See `Backend` for what each step means."""

@@ -7,7 +7,11 @@ them, and there are eleven lengths of filters.
 from __future__ import annotations
 
 from bisect import bisect_right
+from functools import reduce
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from dbsim.hashing.bloom import jaccard
 from dbsim.hashing.records.levels import CUTS, EQUAL
@@ -26,6 +30,7 @@ def register(raw: Any) -> None:
     raw.create_function("dbsim_hamming", 2, _hamming, deterministic=True)
     raw.create_function("dbsim_level", 5, _level, deterministic=True)
     raw.create_function("dbsim_probability", 1, _probability, deterministic=True)
+    raw.create_function("dbsim_places", -1, _places, deterministic=True)
     raw.create_function("dbsim_utf8", 1, _utf8, deterministic=True)
 
 
@@ -67,6 +72,23 @@ def _probability(evidence: int | None) -> float | None:
 
 def _hamming(key: int | None, other: int | None) -> int | None:
     return None if key is None or other is None else (key ^ other).bit_count()
+
+
+def _places(every: int, *terms: str | None) -> str:
+    """The bits that all terms have, or any, as a JSON list. A term has those of some field: "2:0f31|1:a0", which has
+    those that all of its slices have: their number, and the hexadecimal digits of slices of equal length."""
+    found = [reduce(np.bitwise_or, map(_common_bits, term.split("|"))) for term in terms if term]
+    if not found:
+        return "[]"
+    both = reduce(np.bitwise_and if every else np.bitwise_or, found)
+    return str(np.flatnonzero(np.unpackbits(both)).tolist())
+
+
+def _common_bits(field: str) -> NDArray[np.uint8]:
+    number, _, digits = field.partition(":")
+    slices = np.frombuffer(bytes.fromhex(digits), np.uint8).reshape(int(number), -1)
+    found: NDArray[np.uint8] = np.bitwise_and.reduce(slices, axis=0)
+    return found
 
 
 def _utf8(value: bytes | None) -> int:

@@ -21,8 +21,8 @@ from dbsim.engines.sqlite.views import word_names, words_of
 from dbsim.hashing.signer import Signatures
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.names import quote
+from dbsim.tables.slice_tables import word_columns, word_values
 from dbsim.tables.source import Key
-from dbsim.tables.word_columns import word_columns, word_values
 
 
 class SQLiteStorage(Backend):

@@ -30,6 +30,11 @@ class Mapped(Normaliser):
     def fold(self, text: str) -> bytes:
         return self.replaced(text).translate(self.ascii_bytes)
 
+    def lacks(self, text: str, token: str) -> bool:
+        """A letter or digit of ASCII stays what it is but for its case, and nothing else of ASCII becomes one."""
+        plain = type(self) is Mapped  # others leave characters out, or spell them
+        return plain and text.isascii() and token.isascii() and token.isalnum() and token not in text.lower()
+
     def replaced(self, text: str) -> bytes:
         """Every non-ASCII character replaced; replacements are stable, so meeting one twice adds spaces at most."""
         if text.isascii():

@@ -19,5 +19,9 @@ class Normaliser(ABC):
         No token contains a zero byte, a space or a backslash, which have their own meaning further on.
         """
 
+    def lacks(self, text: str, token: str) -> bool:
+        """Whether a text surely has not this token, told sooner than by folding it; False says nothing."""
+        return False
+
     def tokens(self, text: str) -> list[bytes]:
         return self.fold(text).split()

@@ -1,6 +1,7 @@
--- Keys of the rows that have all these words and phrases and none of those: a scan of the word signatures, then a look
--- at the texts of what passes. A row whose signature lacks a mark lacks the word, so that nothing is missed. What is
--- asked for without anything wanted is read only where the signature leaves a doubt.
+-- Keys of the rows that have all these words and phrases and none of those: by the slices of the word signatures, where
+-- they are complete and the caller may read them, otherwise by a scan of the signatures, then a look at the texts of
+-- what passes. A row whose signature lacks a mark lacks the word, so that nothing is missed. What is asked for without
+-- anything wanted is read only where the signature leaves a doubt.
 CREATE FUNCTION {contains}({words_argument} text[] DEFAULT '{}', {phrase_argument} text[] DEFAULT '{}', {none_of_argument} text[] DEFAULT '{}')
 RETURNS TABLE ({key_types})
 LANGUAGE plpgsql STABLE SECURITY INVOKER SET search_path = pg_catalog, pg_temp AS {body}
@@ -14,7 +15,13 @@ DECLARE
     dbsim_spelled text[];
     dbsim_term text;
     dbsim_number integer := 0;
+    dbsim_complete boolean := false;
+    dbsim_bits text;
+    dbsim_slices integer[] := '{}';
 BEGIN
+    IF has_table_privilege(to_regclass({slices_literal}), 'SELECT') THEN
+        EXECUTE {complete} INTO dbsim_complete;
+    END IF;
     FOREACH dbsim_term IN ARRAY dbsim_all || coalesce($3, '{}') LOOP
         dbsim_number := dbsim_number + 1;
         dbsim_spelled := ARRAY[{spelled}];
@@ -24,6 +31,12 @@ BEGIN
         IF dbsim_number <= cardinality(dbsim_all) THEN
             dbsim_wanted := dbsim_wanted || ARRAY[dbsim_spelled];
             dbsim_condition := concat_ws(' AND ', dbsim_condition, '(' || {marked}(dbsim_spelled) || ')');
+            IF dbsim_complete THEN
+                SELECT concat_ws(' & ', dbsim_bits, '(' || string_agg(
+                    format('bit_and(bits) FILTER (WHERE slice = ANY (%L))', field), ' | '
+                ) || ')') INTO dbsim_bits FROM {sliced}(dbsim_spelled) AS field;
+                dbsim_slices := dbsim_slices || ARRAY(SELECT unnest(field) FROM {sliced}(dbsim_spelled) AS field);
+            END IF;
         ELSE
             dbsim_unwanted := dbsim_unwanted || ARRAY[dbsim_spelled];
             dbsim_doubtful := concat_ws(' OR ', dbsim_doubtful, {marked}(dbsim_spelled));
@@ -31,6 +44,11 @@ BEGIN
     END LOOP;
     IF dbsim_number = 0 THEN
         RAISE 'name at least one word to look for, or to leave out';
+    END IF;
+    IF dbsim_bits IS NOT NULL THEN
+        RETURN QUERY EXECUTE format({find_sliced}, dbsim_bits, array_to_string(dbsim_slices, ', '), dbsim_condition)
+            USING dbsim_wanted, dbsim_unwanted;
+        RETURN;
     END IF;
     RETURN QUERY EXECUTE format({find}, CASE WHEN dbsim_condition IS NULL THEN dbsim_doubtful ELSE 'true' END,
         coalesce(dbsim_condition, 'true')) USING dbsim_wanted, dbsim_unwanted;

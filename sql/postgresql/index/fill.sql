@@ -10,6 +10,7 @@ DECLARE
     dbsim_wanted integer;
     dbsim_done integer := 0;
     dbsim_noted boolean := to_regclass({noted_literal}) IS NOT NULL; -- groups are stored, see group_tables.py
+    dbsim_sliced boolean := {sliced}; -- see slice_tables.py
 BEGIN
     PERFORM pg_advisory_xact_lock_shared({space}, {stripes});
     PERFORM pg_advisory_xact_lock({gate});
@@ -26,6 +27,10 @@ BEGIN
             SELECT g.id, -1, {noted_values} FROM {signatures} AS s CROSS JOIN {pairings} AS g WHERE {has_features};
         END IF;
         DELETE FROM {signatures};
+        IF dbsim_sliced THEN
+            DELETE FROM {places};
+            DELETE FROM {tail};
+        END IF;
         UPDATE {home}.dbsim_index AS i SET state = 'filling' WHERE i.name = {name};
         dbsim_state := 'filling';
     END IF;
@@ -58,6 +63,10 @@ BEGIN
             UPDATE {home}.dbsim_index AS i SET state = 'ready' WHERE i.name = {name};
         END IF;
         RETURN 0;
+    END IF;
+    IF dbsim_sliced THEN
+        DELETE FROM {places} AS p USING {changed} WHERE {p_is_k};
+        INSERT INTO {tail} ({numbered_keys}) SELECT {k_key} FROM {changed};
     END IF;
     INSERT INTO {signatures} ({key}, {derived})
     SELECT {k_key}, {own_derived} FROM {source} AS dbsim_source JOIN {changed} ON {source_is_k}

@@ -13,7 +13,7 @@ BEGIN
                     {home}.dbsim_tokens(string_to_array(dbsim_spelled[f.number], ' '), dbsim_secret), f.bits, f.per_word
                 )) WITH ORDINALITY AS m (mark, place) WHERE m.mark <> 0
             ) AS condition
-            FROM (VALUES {word_fields}) AS f (number, bits, per_word, columns)
+            FROM (VALUES {word_fields}) AS f (number, bits, per_word, columns, first)
         ) AS field WHERE field.condition IS NOT NULL
     );
 END

@@ -44,6 +44,7 @@ from dbsim.tables.decision_tables import decisions_name
 from dbsim.tables.group_tables import GroupTables
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.names import dollar_quoted, dollar_tag, identifier, literal, quote
+from dbsim.tables.slice_tables import SliceTables
 from dbsim.tables.source import Source
 
 # CREATE OR REPLACE of the same function or view in two transactions fails in one of them
@@ -246,6 +247,7 @@ def own_tables(tables: IndexTables) -> list[str]:
         decisions_name(tables.record.name),
         *(t.name for t in groups.all),
         *([flagged_name(tables.record.name)] if tables.record.options.on_duplicate == FLAG else ()),
+        *(t.name for t in SliceTables.of(tables).all),
     ]
 
 

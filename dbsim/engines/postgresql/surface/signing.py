@@ -9,7 +9,7 @@ from dbsim.engines.postgresql.surface.views import PostgreSQLSurface, source_tex
 from dbsim.resources import filled, sql
 from dbsim.tables.group_tables import GroupTables
 from dbsim.tables.names import dollar_tag, literal, quote
-from dbsim.tables.word_columns import word_columns
+from dbsim.tables.slice_tables import SliceTables, word_columns
 
 ROW_LIMIT = 10_000  # rows of one statement that are signed inline
 TEXT_LIMIT = 1_000_000  # bytes of a row's text that is signed inline: about a second
@@ -60,7 +60,7 @@ def _names(surface: PostgreSQLSurface) -> dict[str, Any]:
         f"{surface.home}.{quote(table.name)}" for table in (groups.changes, groups.state, groups.results)
     )
     fingerprint, *keys = (f"s.{quote(name)}" for name in (tables.names.fingerprint, *tables.names.keys))
-    return {
+    return _slice_names(surface) | {
         "noted": noted,
         "noted_literal": literal(results),  # made last
         "pairings": pairings,
@@ -90,6 +90,21 @@ def _names(surface: PostgreSQLSurface) -> dict[str, Any]:
         "source_is_k": " AND ".join(f"dbsim_source.{name} = k.{name}" for name in key),
         "derived": ", ".join(derived),
         "own_derived": ", ".join(f"dbsim_own.{name}" for name in derived),
+    }
+
+
+def _slice_names(surface: PostgreSQLSurface) -> dict[str, Any]:
+    """Changed rows lose their places in the slices of word signatures, if there are any, and go into the tail."""
+    sliced, key = SliceTables.of(surface.tables), surface.surface.key
+    places, tail = (f"{surface.home}.{quote(table.name)}" for table in (sliced.places, sliced.tail))
+    numbered = [column.name for column in sliced.keys(sliced.places)]
+    p_is_k = " AND ".join(f"p.{n} = k.{name}" for n, name in zip(numbered, key, strict=True))
+    return {
+        "sliced": f"to_regclass({literal(tail)}) IS NOT NULL" if sliced.wanted else "false",
+        "places": places,
+        "tail": tail,
+        "p_is_k": p_is_k,
+        "numbered_keys": ", ".join(numbered),
     }
 
 

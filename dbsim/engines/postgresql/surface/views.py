@@ -40,7 +40,7 @@ MOST_POSITIONS = 2048  # the donor orders of a MinHash are a table of positions 
 # in this order; dropped with the view
 OBJECTS = ("sign", "near", "search", "similar", "explain", "components", "fill", "grant")
 MARKED = "visible"  # every index has it, and its body tells which dbsim made all of this
-WORDS = ("marked", "contains")  # of indexes with word signatures, whatever their family; see words.py
+WORDS = ("marked", "sliced", "contains")  # of indexes with word signatures, whatever their family; see words.py
 PERSONS = ("evidence", "check")  # of indexes of persons; see persons.py
 FUNCTIONS = (MARKED, *OBJECTS, *WORDS, *PERSONS)
 FORMER = "sees"  # what `visible` was before version 0003

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dbsim.engines.postgresql.slices import word_places
 from dbsim.engines.postgresql.surface.rendered import free
 from dbsim.engines.postgresql.surface.views import WORDS, PostgreSQLSurface, normaliser_function, source_text
 from dbsim.options import Field
 from dbsim.resources import filled, sql
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.names import dollar_tag, literal, quote
+from dbsim.tables.slice_tables import COMPLETE, SliceTables
+
+BITS, LISTED = "\1bits\1", "\1listed\1"  # no identifier contains this character
 
 
 def why_no_words_in_sql(tables: IndexTables, encoding: str) -> str | None:
@@ -26,11 +30,36 @@ def why_no_words_in_sql(tables: IndexTables, encoding: str) -> str | None:
 
 
 def word_statements(surface: PostgreSQLSurface) -> list[str]:
-    names = surface.names | _names(surface)
-    doubled = {name: str(value).replace("%", "%%") for name, value in names.items()}  # a text for format()
+    names = surface.names | _names(surface) | _slice_names(surface)
+    # texts for format(), which has its own places for what is not known yet
+    doubled = {name: _formatted(str(value)) for name, value in names.items()}
     names["find"] = literal(filled(sql("postgresql", "index/containing"), doubled))
+    names["find_sliced"] = literal(filled(sql("postgresql", "index/containing_sliced"), doubled))
     names["body"] = dollar_tag(map(str, names.values()))
     return [filled(sql("postgresql", f"index/{part}"), names) for part in WORDS]
+
+
+def _formatted(text: str) -> str:
+    return text.replace("%", "%%").replace(BITS, "%s").replace(LISTED, "%s")
+
+
+def _slice_names(surface: PostgreSQLSurface) -> dict[str, str]:
+    """Of the statement that reads slices; format() puts the bits, the slices and the condition on the tail into it."""
+    sliced, home = SliceTables.of(surface.tables), surface.home
+    numbered, key = [column.name for column in sliced.keys(sliced.places)], surface.surface.key
+    slices, tail = (f"{home}.{quote(table.name)}" for table in (sliced.slices, sliced.tail))
+    return {
+        "slices_literal": literal(slices),
+        "complete": literal(f"SELECT EXISTS (SELECT FROM {slices} WHERE slice = {COMPLETE})"),
+        "tail": tail,
+        "numbered_keys": ", ".join(numbered),
+        "word_places": word_places(sliced, BITS, LISTED, home),
+        "signatures": surface.names["home_signatures"],
+        "signature_is_t": " AND ".join(f"{name} = t.{n}" for name, n in zip(key, numbered, strict=True)),
+        "source_is_numbered": " AND ".join(
+            f"dbsim_source.{name} = passed.{n}" for name, n in zip(key, numbered, strict=True)
+        ),
+    }
 
 
 def _fields(tables: IndexTables) -> list[Field]:
@@ -56,7 +85,8 @@ def _names(surface: PostgreSQLSurface) -> dict[str, str]:
 
 
 def _field_value(surface: PostgreSQLSurface, place: int) -> str:
-    """Number, bits, bits a word and the columns of one field's signature."""
-    field = _fields(surface.tables)[place]
+    """Number, bits, bits a word, columns and first slice of one field's signature."""
+    fields = _fields(surface.tables)
+    field, first = fields[place], sum(one.word_bits for one in fields[:place])
     columns = ", ".join(map(literal, surface.tables.names.words[place]))
-    return f"({place + 1}, {field.word_bits}, {field.word_marks}, ARRAY[{columns}]::text[])"
+    return f"({place + 1}, {field.word_bits}, {field.word_marks}, ARRAY[{columns}]::text[], {first})"

@@ -1,0 +1,114 @@
+"""Word signatures: columns behind all others of the signature table, and their bit slices: IndexTables → Table.
+
+Slices are the signatures turned, so that a question reads few bits of every row:
+
+dbsim_<index>_word_slices  a bit of the signatures, over a block of rows: one bit a place
+dbsim_<index>_word_places  the row behind each place; a place without a row is a hole
+dbsim_<index>_word_tail    rows that came or changed since, append-only: their signatures are looked at one by one
+
+A question ANDs the slices of its words' bits, looks up the places that are left, and adds the tail. So each row has to
+be in the tail unless its place has its bits; anything else there is costs time, and no answer, because texts decide.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from sqlalchemy import BigInteger, Column, ColumnElement, Integer, MetaData, Table, and_
+from sqlalchemy.schema import CreateIndex, Index
+
+from dbsim.hashing.signer import Signatures
+from dbsim.tables.index_tables import IndexTables, PlainType, signatures_name
+from dbsim.tables.names import identifier
+from dbsim.tables.types import many_bits, placed, row_number
+
+BLOCK = 8192  # places: slices of 1 kB, of which PostgreSQL compresses none and SQLite puts several on a page
+TAIL = 512  # rows that stay unsliced, at a few microseconds a question each
+COMPLETE = -1  # in the place of a slice: every row has a place or is in the tail
+SUFFIXES = ("word_slices", "word_places", "word_tail")
+
+
+def slice_names(index: str, generation: int) -> list[str]:
+    return [identifier(signatures_name(index, generation), suffix) for suffix in SUFFIXES]
+
+
+@dataclass(frozen=True)
+class SliceTables:
+    """Those of one generation."""
+
+    tables: IndexTables
+
+    @staticmethod
+    def of(tables: IndexTables) -> SliceTables:
+        """The same for the same tables: making a table takes longer than asking it."""
+        found: SliceTables = tables.companions.setdefault("slices", SliceTables(tables))
+        return found
+
+    @property
+    def wanted(self) -> bool:
+        """Whether this index has word signatures on one machine."""
+        return bool(self.tables.names.words) and not self.tables.record.options.distributed
+
+    @cached_property
+    def _names(self) -> list[str]:
+        return slice_names(self.tables.record.name, self.tables.record.generation)
+
+    @cached_property
+    def slices(self) -> Table:
+        return Table(
+            self._names[0],
+            MetaData(),
+            Column("slice", Integer, primary_key=True, autoincrement=False),
+            Column("block", Integer, primary_key=True, autoincrement=False),
+            Column("bits", many_bits()),
+        )
+
+    @cached_property
+    def places(self) -> Table:
+        place = Column("place", row_number(), primary_key=True, autoincrement=False)
+        return Table(self._names[1], MetaData(), place, *self._key_columns())
+
+    @cached_property
+    def tail(self) -> Table:
+        return Table(self._names[2], MetaData(), *self._key_columns())
+
+    @property
+    def all(self) -> list[Table]:
+        """In the order they are made: the last one tells that all are there."""
+        return [self.slices, self.places, self.tail]
+
+    def index(self) -> CreateIndex:
+        """To find a row's place."""
+        place = placed(self.tables.record.options.tablespace)
+        return CreateIndex(Index(identifier(self.places.name, "key"), *self.keys(self.places), **place))
+
+    def _key_columns(self) -> list[Column[Any]]:
+        """Numbered, so that a column of the source may have any name, and get another."""
+        types = (type_ for _, type_ in self.tables.record.primary_key)
+        return [Column(f"key_{number}", PlainType(type_), nullable=False) for number, type_ in enumerate(types)]
+
+    def keys(self, table: Any) -> list[ColumnElement[Any]]:
+        return [table.c[f"key_{number}"] for number in range(len(self.tables.key_names))]
+
+    def row(self, table: Any) -> ColumnElement[bool]:
+        """A row of the signature table is the one that a place or the tail names."""
+        stored = self.tables.words
+        own = (stored.c[name] for name in self.tables.key_names)
+        return and_(*(a == b for a, b in zip(self.keys(table), own, strict=True)))
+
+
+def word_columns(tables: IndexTables) -> list[Column[Any]]:
+    """The columns of the word signatures, which questions for words read, and nothing else."""
+    names = [name for field in tables.names.words for name in field]
+    return [Column(name, BigInteger, nullable=False) for name in names]
+
+
+def word_values(rows: Signatures) -> list[list[int]]:
+    """Their values, row by row."""
+    if not rows.words:
+        return [[] for _ in range(len(rows))]
+    found: list[list[int]] = np.concatenate(rows.words, axis=1).tolist()
+    return found

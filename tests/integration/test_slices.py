@@ -1,0 +1,234 @@
+"""Bit slices of word signatures on both engines: answers equal a search of the texts while rows come, change and go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from sqlalchemy import text
+
+import dbsim
+from dbsim.sync.slicing import Slicing
+from dbsim.tables import slice_tables
+from dbsim.tables.slice_tables import SliceTables, slice_names
+from dbsim.text.normalisers.registry import normaliser_of
+from tests.integration.helpers import add, assert_in_step, execute, fetch, sentence
+from tests.integration.test_contains import grep, made
+from tests.integration.test_contains_sql import asked
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Several blocks of few rows, so that they fill up, run empty and dissolve."""
+    monkeypatch.setattr(slice_tables, "BLOCK", 64)
+    monkeypatch.setattr(slice_tables, "TAIL", 20)
+
+
+@pytest.fixture
+def postgres(new_postgres: str) -> Iterator[dbsim.Database]:
+    with dbsim.open(new_postgres) as database:
+        database.upgrade()
+        yield database
+
+
+def slicing(index: dbsim.Index) -> Slicing:
+    return Slicing(index._search.context)
+
+
+def counted(database: dbsim.Database, index: dbsim.Index) -> tuple[int, int]:
+    """Rows with a place, rows in the tail."""
+    tables = SliceTables(index._tables)
+    (places,), (tail,) = (
+        fetch(database.engine, f"SELECT count(*) FROM {table.name}")[0] for table in (tables.places, tables.tail)
+    )
+    return places, tail
+
+
+def ask_all(database: dbsim.Database, index: dbsim.Index, rng: np.random.Generator) -> None:
+    postgres = database.engine.dialect.name == "postgresql"
+    for _ in range(4):
+        a, b, c = rng.choice(sentence(int(rng.integers(200)), 60).split(), 3).tolist()
+        assert index.contains(a, b) == grep(database, (a, b))
+        assert index.contains(a, none_of=c) == grep(database, (a,), (c,))
+        assert index.contains(none_of=[a, b]) == grep(database, (), (a, b))
+        assert index.contains(a, where="id > 100") == [key for key in grep(database, (a,)) if key > 100]
+        assert index.contains(a, limit=3) == grep(database, (a,))[:3]
+        if postgres:
+            assert asked(database, "articles", [a], [], [c]) == grep(database, (a,), (c,))
+    (body,) = fetch(database.engine, "SELECT body FROM articles ORDER BY length(body) DESC, id LIMIT 1")[0]
+    run = " ".join(body.split()[2:5])
+    assert index.contains(phrase=run) == grep(database, (run,)) != []
+
+
+def test_answers_stay_exact_while_blocks_fill_and_dissolve(database: dbsim.Database) -> None:
+    rng = np.random.default_rng(5)
+    index = made(database, {n: sentence(n, 12) for n in range(1, 201)})
+    engine = database.engine
+    assert counted(database, index) == (200, 0)
+    moved = 0
+    for step in range(6):
+        keys = [key for (key,) in fetch(engine, "SELECT id FROM articles")]
+        with engine.begin() as connection:
+            for key in rng.choice(keys, 45, replace=False).tolist():
+                values = {"id": key, "body": sentence(1000 * step + key, 12)}
+                change = "DELETE FROM articles" if key % 4 == 0 else "UPDATE articles SET body = :body"
+                connection.execute(text(f"{change} WHERE id = :id"), values)
+        add(engine, {1000 + 100 * step + n: sentence(5000 + 100 * step + n, 12) for n in range(1 + 4 * step)})
+        index.sync()
+        ask_all(database, index, rng)
+        places, tail = counted(database, index)
+        assert tail <= slice_tables.TAIL
+        assert places + tail == len(fetch(engine, "SELECT id FROM articles"))
+        slices = SliceTables(index._tables).slices.name
+        blocks = [number for (number,) in fetch(engine, f"SELECT block FROM {slices} WHERE slice = 0 ORDER BY block")]
+        moved += blocks[0] > 0
+    assert moved  # the first block was mostly holes, and its rows went elsewhere
+    assert_in_step(database, "articles")
+
+
+def test_few_changes_stay_in_the_tail(database: dbsim.Database) -> None:
+    index = made(database, {n: sentence(n, 8) for n in range(1, 101)})
+    add(database.engine, {200: "needle alpha", 201: "alpha"})
+    execute(database.engine, "UPDATE articles SET body = 'needle' WHERE id = 7", "DELETE FROM articles WHERE id = 8")
+    index.sync()
+    assert counted(database, index) == (98, 3)
+    assert index.contains("needle") == [7, 200]
+    assert index.sync().idle
+
+
+def test_small_tables_have_no_slices(database: dbsim.Database) -> None:
+    index = made(database, {n: sentence(n, 8) for n in range(1, 20)})
+    backend = index._context.backend
+    with database.engine.connect() as connection:
+        assert not any(backend.has_table(connection, name) for name in slice_names("articles", 1))
+
+
+def test_a_killed_turn_goes_on(database: dbsim.Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As an index made by an earlier version: no slices until a sync, which may be killed after any block."""
+    monkeypatch.setattr(slice_tables, "TAIL", 10_000)
+    index = made(database, {n: sentence(n, 12) for n in range(1, 201)})
+    monkeypatch.setattr(slice_tables, "TAIL", 20)
+    rng = np.random.default_rng(6)
+    write = slicing(index).write
+    write(slicing(index)._create)
+    for step in range(3):
+        assert write(slicing(index).step) == slice_tables.BLOCK
+        execute(database.engine, f"UPDATE articles SET body = 'needle {step}' WHERE id IN ({step + 1}, {190 - step})")
+        index._worker().drain()
+        ask_all(database, index, rng)  # by a scan until the slices are complete
+        assert len(index.contains("needle")) == 2 * (step + 1)
+    index.sync()
+    assert counted(database, index)[1] <= 20
+    ask_all(database, index, rng)
+    assert len(index.contains("needle")) == 6
+    assert_in_step(database, "articles")
+
+
+def test_another_generation_has_slices_of_its_own(database: dbsim.Database) -> None:
+    index = made(database, {n: sentence(n, 12) for n in range(1, 101)})
+    worker = database.alter_index("articles", false_drops=0.05)._worker()
+    worker.keep = 0.0
+    worker.run()
+    index = database.index("articles")
+    ask_all(database, index, np.random.default_rng(7))
+    worker.run()
+    backend = index._context.backend
+    with database.engine.connect() as connection:
+        assert [backend.has_table(connection, slice_names("articles", n)[0]) for n in (1, 2)] == [False, True]
+    database.drop_index("articles")
+    with database.engine.connect() as connection:
+        assert not any(backend.has_table(connection, name) for n in (1, 2) for name in slice_names("articles", n))
+
+
+def test_broken_slices_are_found_and_repaired(database: dbsim.Database) -> None:
+    index = made(database, {n: sentence(n, 12) for n in range(1, 101)})
+    tables = SliceTables(index._tables)
+    word = fetch(database.engine, "SELECT body FROM articles WHERE id = 70")[0][0].split()[0]
+    zero = "zeroblob(8)" if database.engine.dialect.name == "sqlite" else "repeat('0', 64)::varbit"
+    execute(
+        database.engine,
+        f"UPDATE {tables.slices.name} SET bits = {zero} WHERE block = 1 AND slice >= 0",
+        f"DELETE FROM {tables.places.name} WHERE place = 3",
+    )
+    assert 70 not in index.contains(word)
+    found = index.check()
+    assert (4,) in found.different
+    assert (70,) in found.different
+    index.check(repair=True)
+    assert not index.check()
+    ask_all(database, index, np.random.default_rng(8))
+
+
+def test_a_deleted_row_leaves_no_key_behind(database: dbsim.Database) -> None:
+    index = made(database, {n: sentence(n, 8) for n in range(1, 101)})
+    execute(database.engine, "DELETE FROM articles WHERE id = 77")
+    index.sync()
+    tables = SliceTables(index._tables)
+    for table in (tables.places, tables.tail):
+        assert fetch(database.engine, f"SELECT * FROM {table.name} WHERE key_0 = 77") == []
+
+
+def test_composite_keys_and_several_fields(database: dbsim.Database) -> None:
+    execute(
+        database.engine,
+        "CREATE TABLE people (a INTEGER, b VARCHAR(9), name TEXT, town TEXT, PRIMARY KEY (a, b))",
+        *(f"INSERT INTO people VALUES ({n}, 'k{n}', 'person {n % 7}', 'town {n % 5}')" for n in range(60)),
+    )
+    index = database.create_index("people", table="people", columns={"name": 0.5, "town": 0.5}, false_drops=0.1)
+    index.sync()
+    assert counted(database, index)[0] == 60
+    expected = [{"a": n, "b": f"k{n}"} for n in range(60) if 3 in (n % 7, n % 5) and n % 5 != 2]
+    assert index.contains("3", none_of="town 2") == expected
+    if database.engine.dialect.name == "postgresql":
+        assert asked(database, "people", ["3"], [], ["town 2"]) == expected
+
+
+def test_an_inline_index_answers_before_the_commit(postgres: dbsim.Database) -> None:
+    index = made(postgres, {n: sentence(n, 8) for n in range(1, 101)}, inline=True)
+    assert counted(postgres, index) == (100, 0)
+    with postgres.engine.begin() as connection:
+        connection.exec_driver_sql("INSERT INTO articles VALUES (300, 'needle')")
+        connection.exec_driver_sql("UPDATE articles SET body = 'needle too' WHERE id = 5")
+        connection.exec_driver_sql("DELETE FROM articles WHERE id = 6")
+        assert index.contains("needle", connection=connection) == [5, 300]
+    assert counted(postgres, index)[0] == 98
+    assert asked(postgres, "articles", ["needle"]) == [5, 300]
+    execute(postgres.engine, "TRUNCATE articles")
+    assert counted(postgres, index) == (0, 0)
+    assert index.contains("needle") == []
+
+
+def test_an_older_moment_is_asked_as_it_was(postgres: dbsim.Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A transaction that began before the slices were complete does not see them, and scans."""
+    monkeypatch.setattr(slice_tables, "TAIL", 10_000)
+    index = made(postgres, {n: f"needle {n}" for n in range(1, 101)})
+    monkeypatch.setattr(slice_tables, "TAIL", 20)
+    with postgres.engine.connect().execution_options(isolation_level="REPEATABLE READ") as old:
+        assert old.exec_driver_sql("SELECT count(*) FROM articles").scalar() == 100
+        index.sync()
+        assert len(index.contains("needle")) == 100
+        assert len(index.contains("needle", connection=old)) == 100
+
+
+def test_a_wider_key_takes_the_slices_along(postgres: dbsim.Database) -> None:
+    index = made(postgres, {n: sentence(n, 8) for n in range(1, 101)})
+    postgres.engine.dispose()
+    execute(postgres.engine, "ALTER TABLE articles ALTER COLUMN id TYPE bigint")
+    execute(postgres.engine, "INSERT INTO articles VALUES (5000000000, 'needle')")
+    index.sync()
+    assert postgres.index("articles").contains("needle") == [5000000000]
+
+
+def questions() -> list[Any]:
+    return [("text", "Straße 12", "12"), ("text", "a-b", "ab"), ("symbols", "a\\b", "b"), ("digits", "1-2", "12")]
+
+
+@pytest.mark.parametrize(("normaliser", "body", "word"), questions())
+def test_a_short_look_never_rejects_what_folding_finds(normaliser: str, body: str, word: str) -> None:
+    found = normaliser_of(normaliser)
+    for token in found.tokens(body):
+        assert not found.lacks(body, token.decode())
+    if word.encode() not in found.tokens(body) and normaliser == "text":
+        assert found.lacks(body, word) or not body.isascii()
