@@ -21,7 +21,7 @@ from dbsim.errors import InvalidOption, UnknownName
 from tests.conftest import SECRET
 from tests.engines_agree import LIMITS, groups_of, index_on, rows
 
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
+pytestmark = [pytest.mark.long, pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")]
 Row = tuple[Any, ...]
 QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 

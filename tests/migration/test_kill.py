@@ -14,6 +14,8 @@ import dbsim
 from tests.migration.harness import deploy, dump, in_process, killed_after
 from tests.migration.test_app import found, insert_articles
 
+pytestmark = pytest.mark.long
+
 STEPS = ("release_1", "release_2", "release_3", "down release_2", "down release_1", "base")
 DEPLOYS = 20
 

@@ -22,6 +22,9 @@ from tests.reliability.ticking import ticking_engine
 Write = Callable[[Application], object]
 
 
+pytestmark = pytest.mark.long
+
+
 def update(app: Application) -> None:
     app.execute("UPDATE articles SET body = 'the second text' WHERE id = 1")
 

@@ -18,6 +18,7 @@ from tests.reliability.oracle import assert_converged, assert_equal_to_scratch
 from tests.reliability.processes import follow, running
 from tests.reliability.ticking import KillAt, Killed, ticking_engine
 
+pytestmark = pytest.mark.long
 ROWS = 4
 DDL_STEP = size(7, 1)  # creating an index takes some hundred statements on PostgreSQL
 Prepare = Callable[[dbsim.Database, Application], None]

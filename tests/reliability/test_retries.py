@@ -21,6 +21,7 @@ from tests.reliability.processes import running
 from tests.reliability.test_kills import Prepare, fill, queue, reconcile, start_over
 from tests.reliability.ticking import ticking_engine
 
+pytestmark = pytest.mark.long
 ROWS = [(number, f"title {number}", sentence(number)) for number in range(1, 21)]
 
 
