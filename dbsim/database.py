@@ -147,6 +147,7 @@ class Database:
         bits: int | None = None,
         triggers: bool = True,
         fold: int = 0,
+        on_duplicate: str | None = None,
         secret: bytes | str | None = None,
     ) -> Index:
         """An index of the persons in a table: its score is the probability that two rows are one person.
@@ -156,13 +157,18 @@ class Database:
         sample, the weight of evidence is learned by the first `sync`; `threshold` is a probability, 0.5 by default.
         `secret` as text, "env:NAME" or "file:PATH", is the place of one that the database never sees; `fold=1` makes
         filters twice as long and folds them by XOR, so that they tell less.
+        `on_duplicate="reject"` (PostgreSQL) has a trigger refuse rows of persons who are there already, with a
+        probability of 0.9 or more; "flag" has it note them in dbsim_<index>_flagged instead.
         """
         self._require_schema()
         require_positive(bits=bits)
         asked = (name, table, schema, threshold, triggers)
         (given, kept), hook = _secret(secret), self._context.after_create_table
         key = given or secrets.token_bytes(16)
-        create_records(self.engine, self._backend, asked, kinds or {}, key, bits or 0, hook, kept, fold)
+        more: dict[str, Any] = {**kept}
+        if on_duplicate is not None:
+            more |= {"on_duplicate": on_duplicate, "inline": True}
+        create_records(self.engine, self._backend, asked, kinds or {}, key, bits or 0, hook, more, fold)
         return self.index(name)
 
     def guess_records(

@@ -21,6 +21,7 @@ from dbsim.text.normalisers.registry import newest
 UNITS = ("words", "characters")
 MOST_WORD_BITS = 1 << 14  # 256 columns of 64 bits; PostgreSQL has room for 1,600 columns
 FOLDS = (0, 1)
+ON_DUPLICATE = ("", "reject", "flag")
 EPSILON = 1.0  # with a bucket size: rows twice as far as the threshold count as far
 
 
@@ -119,6 +120,7 @@ class IndexOptions:
     keys: int = 0
     triggers: bool = True
     inline: bool = False  # PostgreSQL: the trigger signs, in the transaction that writes
+    on_duplicate: str = ""  # of persons: a trigger that lets "reject" or "flag" those that are there already
     changed: str = ""  # without triggers: a column that grows with every change of a row, so that sync looks at few
     tablespace: str = ""  # PostgreSQL: where dbsim's tables of this index lie
     secret: str = ""  # its place outside the database: env:NAME or file:PATH
@@ -144,6 +146,12 @@ class IndexOptions:
             raise InvalidOption("give both rows and keys, or neither to have them follow from threshold and recall")
         if self.inline and not self.triggers:
             raise InvalidOption("an inline index is kept by its triggers: leave out inline or allow triggers")
+        if self.on_duplicate not in ON_DUPLICATE:
+            raise InvalidOption(f"on_duplicate is {self.on_duplicate!r}, but must be 'reject' or 'flag'")
+        if self.on_duplicate and not (self.triggers and self.family.startswith("records")):
+            raise InvalidOption(
+                "what to do with duplicates is a matter of triggers on a table of persons: leave it out"
+            )
         if self.secret:
             require_place(self.secret)
         if self.secret and self.inline:
@@ -235,6 +243,7 @@ class IndexOptions:
             "distributed",
             "secret",
             "secret_check",
+            "on_duplicate",
         ):  # who signs, when and where: what is stored stays
             if not data[name]:
                 del data[name]
@@ -272,6 +281,7 @@ class IndexOptions:
             "changed",
             "tablespace",
             "secret",
+            "on_duplicate",
         ):
             mine, theirs = getattr(self, name), getattr(asked, name)
             if name == "family" and ":" not in theirs:  # its settings were left to be chosen

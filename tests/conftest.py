@@ -59,6 +59,16 @@ def postgres_url() -> Iterator[str]:
 @pytest.fixture
 def new_postgres(postgres_url: str) -> Iterator[str]:
     """URL of an empty PostgreSQL database."""
+    yield from _new_postgres(postgres_url)
+
+
+@pytest.fixture(scope="module")
+def module_postgres(postgres_url: str) -> Iterator[str]:
+    """The same for all tests of a module."""
+    yield from _new_postgres(postgres_url)
+
+
+def _new_postgres(postgres_url: str) -> Iterator[str]:
     name = f"t_{uuid.uuid4().hex[:12]}"
     with psycopg.connect(postgres_url, autocommit=True) as connection:
         connection.execute(f"CREATE DATABASE {name} STRATEGY file_copy")

@@ -66,6 +66,11 @@ def _filled(one: Status, field: str) -> str:
 )
 @secret_option
 @click.option("--fold", type=int, help="With --records: 1 folds the filters by XOR, so that they tell less.")
+@click.option(
+    "--on-duplicate",
+    type=click.Choice(["reject", "flag"]),
+    help="With --records: a trigger refuses, or notes, rows of persons who are there already.",
+)
 @click.option("--tablespace", help="PostgreSQL: where dbsim's tables of this index lie.")
 @click.option("--no-triggers", is_flag=True, help="Leave the table untouched; every sync then compares all rows.")
 def create(
@@ -77,6 +82,10 @@ def create(
         return
     if not columns:
         raise InvalidOption("name the text columns with --column, or say --records for a table of persons")
+    if options.pop("on_duplicate"):
+        raise InvalidOption(
+            "duplicates are rejected or flagged in tables of persons: say --records with --on-duplicate"
+        )
     if options.pop("fold"):
         raise InvalidOption("folded filters are for records of persons: say --records, or leave out --fold")
     fields = take_fields(columns, options)

@@ -13,7 +13,7 @@ from dbsim.cli.common import database_argument, err, index_argument, opened, pri
 from dbsim.errors import InvalidOption
 from dbsim.text.kinds.registry import kind_names
 
-ALLOWED = ("threshold", "bits", "secret", "fold")  # of the options of other indexes
+ALLOWED = ("threshold", "bits", "secret", "fold", "on_duplicate")  # of the options of other indexes
 HIGH = 0.9
 
 
@@ -34,6 +34,7 @@ def create_records(
         bits=options.get("bits"),
         fold=options.get("fold") or 0,
         secret=options.get("secret"),
+        on_duplicate=options.get("on_duplicate"),
         triggers=not no_triggers,
     )
     made = index.options

@@ -434,6 +434,7 @@ class Backend(HostTables, Queue, Surface, Transactions, Storage, Scores, Slices,
     typed_keys: bool  # whether a key column takes values of its own type only
     errors: tuple[type[Exception], ...]  # of the database: SQLAlchemy's, and the driver's own where it is used directly
     errors_abort: bool  # whether an error spoils the transaction it happens in
+    signs_inline: bool  # whether triggers can sign
     writers_wait: bool  # whether the application's writes wait while dbsim writes
     refuse_writes: str  # a statement after which a connection only reads
     searches_in_sql: bool  # whether a function finds rows similar to a text

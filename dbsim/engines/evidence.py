@@ -102,7 +102,7 @@ def _names(
     assert learned.crossed is not None
     given, surname = learned.crossed
     weight = _number(pack(learned.evidence).weights[given][CROSSED])
-    over = _crossed(backend, options.fields[given].bits, left, right, given, surname)
+    over = crossed(backend, options.fields[given].bits, left, right, given, surname)
     return case((over, weight), else_=parts[given] + parts[surname])
 
 
@@ -121,7 +121,7 @@ def _choice(level: ColumnElement[int], values: dict[int, ColumnElement[int]]) ->
     return case(branches, value=level, else_=_number(0)) if branches else _number(0)
 
 
-def _crossed(
+def crossed(
     backend: Comparing, size: int, left: Sequence[Side], right: Sequence[Side], given: int, surname: int
 ) -> ColumnElement[bool]:
     """Both names are alike the other row's other name, and more so than its own: conditions from rare to frequent."""

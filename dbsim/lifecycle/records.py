@@ -61,6 +61,10 @@ def create_records(
     `more` are further options of the index; `fold` is one of its fields.
     """
     name, table, schema, threshold, triggers = asked
+    if more.get("on_duplicate") and not backend.signs_inline:
+        raise InvalidOption(
+            "a trigger of SQLite cannot compare persons: leave out on_duplicate and insert with add_unless_duplicate"
+        )
     if read(engine, backend, lambda c: _exists(c, name, table, kinds, more)):
         return False
     options = IndexOptions(

@@ -72,6 +72,7 @@ def drop_statements(backend: Backend, name: str, generations: Iterable[int], sho
     tables = [
         decisions_name(name),
         feed_table(name).name,
+        identifier("dbsim", name, "flagged"),
         *(table for generation in generations for table in generation_tables(name, generation)),
     ]
     rows = [("dbsim_quarantine", "index_name"), ("dbsim_model", "index_name"), ("dbsim_generation", "index_name")]

@@ -36,6 +36,7 @@ SKIPPED = {
     "triggers": True,
     "secret": "",
     "secret_check": "",
+    "on_duplicate": "",
 }  # options whose default goes without saying
 
 

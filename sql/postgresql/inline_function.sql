@@ -3,7 +3,7 @@
 -- (it waits for no lock), for more rows or longer texts than an application should wait for, for what is left when half
 -- of the time is over that the caller's statement may take, and for anything that goes wrong: it must not raise.
 CREATE OR REPLACE FUNCTION {function}() RETURNS trigger
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET row_security = off AS {body}
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET row_security = off SET datestyle = 'ISO' AS {body}
 -- {mark}
 DECLARE
     {changed_arrays}

@@ -11,6 +11,7 @@ LOOP
         {update_row}
     END IF;
     {enable}
+    {door}
     IF is_source THEN
         {replica}
     END IF;

@@ -53,6 +53,10 @@ def test_the_page_runs_as_written(people: str, tmp_path: Path, capsys: pytest.Ca
     assert "201 0." in capsys.readouterr().out
     database = names["db"]
     assert isinstance(database, dbsim.Database)
+    if database.engine.dialect.name == "postgresql":
+        with database.engine.connect() as connection:
+            (query,) = blocks(PAGE, "sql")
+            assert 201 in [row.id for row in connection.exec_driver_sql(query.strip().rstrip(";"))]
     database.close()
 
 

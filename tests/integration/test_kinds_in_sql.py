@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import random
-import uuid
 from collections.abc import Iterator
 
-import psycopg
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sqlalchemy import Engine, make_url, text
+from sqlalchemy import Engine, text
 
 import dbsim
 from dbsim.engines.postgresql.surface.views import normaliser_function
@@ -36,19 +34,14 @@ NO_TEXT = st.characters(blacklist_categories=("Cs",), blacklist_characters="\0")
 
 
 @pytest.fixture(scope="module")
-def engine(postgres_url: str) -> Iterator[Engine]:
+def engine(module_postgres: str) -> Iterator[Engine]:
     """Of a database with dbsim's functions; made by an index, they know nothing of it."""
-    name = f"t_{uuid.uuid4().hex[:12]}"
-    with psycopg.connect(postgres_url, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name} STRATEGY file_copy")
-    database = dbsim.open(make_url(postgres_url).set(database=name).render_as_string(hide_password=False))
+    database = dbsim.open(module_postgres)
     database.upgrade()
     articles(database.engine, {1: "a"})
     database.create_index("articles", table="articles", columns="body", rows=1, keys=1)
     yield database.engine
     database.close()
-    with psycopg.connect(postgres_url, autocommit=True) as connection:
-        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
 def in_sql(engine: Engine, kind: str, texts: list[str]) -> list[str]:

@@ -44,6 +44,7 @@ class PostgreSQL(
     typed_keys = True
     errors: tuple[type[Exception], ...] = drivers.ERRORS
     errors_abort = True
+    signs_inline = True
     writers_wait = False
     refuse_writes = "SET default_transaction_read_only = on"
     searches_in_sql = True

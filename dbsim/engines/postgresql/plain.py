@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import zlib
 
 from sqlalchemy import Connection
@@ -43,6 +44,12 @@ def home(connection: Connection) -> str:
 def space(schema: str, name: str) -> int:
     """Of the advisory locks of an index, by the schema of dbsim's own tables."""
     return zlib.crc32(f"dbsim {schema} {name}".encode()) - 2**31
+
+
+def door_salt(home: str, index: str, generation: int) -> int:
+    """By which the locks of one generation's bucket keys differ from those of others."""
+    name = f"dbsim door {home} {index} {generation}"
+    return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big", signed=True)
 
 
 def type_name(written: str) -> str:

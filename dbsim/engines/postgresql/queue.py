@@ -26,6 +26,7 @@ from dbsim.engines.postgresql.triggers import (
     events,
     parts,
     require_key,
+    unless_trigger,
     wake,
 )
 from dbsim.tables.index_tables import IndexTables
@@ -86,7 +87,16 @@ class PostgreSQLQueue(Backend):
         relations = self._plain_names(connection, self._relations(connection, tables))
         strays = {str(row[0]) for row in rows} - set(relations) if relations else set()  # of a table once here
         missing = [trigger for relation in relations for trigger in wanted if (relation, trigger) not in there]
+        missing += self._missing_door(connection, tables)
         return [*missing, *sorted(f"{relation} no longer belongs to the table" for relation in strays)]
+
+    def _missing_door(self, connection: Connection, tables: IndexTables) -> list[str]:
+        if not tables.record.options.on_duplicate:
+            return []
+        name = unless_trigger(tables.record.name)
+        source = quote(tables.record.options.schema, tables.record.options.table)
+        statement = "SELECT count(*) FROM pg_trigger WHERE tgname = :name AND tgrelid = to_regclass(:source)"
+        return [] if ask(connection, statement, name=name, source=source).scalar() else [name]
 
     def _plain_names(self, connection: Connection, relations: list[str]) -> list[str]:
         return sorted(

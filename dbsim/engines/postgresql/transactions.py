@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -17,7 +16,7 @@ from sqlalchemy import (
 from dbsim.engines.backend import GONE, Backend
 from dbsim.engines.execute import ask
 from dbsim.engines.postgresql import drivers
-from dbsim.engines.postgresql.plain import STRIPES, home, send, space
+from dbsim.engines.postgresql.plain import STRIPES, door_salt, home, send, space
 from dbsim.engines.postgresql.surface import install
 from dbsim.engines.postgresql.surface.citus import explain_unsupported
 from dbsim.engines.postgresql.surface.roles import explain_denied
@@ -128,8 +127,7 @@ class PostgreSQLTransactions(Backend):
                 "at isolation level REPEATABLE READ a twin inserted meanwhile stays unseen: use READ COMMITTED or "
                 "SERIALIZABLE for the transaction that adds rows"
             )
-        name = f"dbsim door {home(connection)} {tables.record.name} {tables.record.generation}"
-        salt = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big", signed=True)
+        salt = door_salt(home(connection), tables.record.name, tables.record.generation)
         # the locks of other indexes have other numbers; in ascending order, so that nobody waits in a circle
         numbers = sorted({key ^ salt for key in keys})
         ask(

@@ -13,6 +13,7 @@ from dbsim.tables.names import dollar_quoted, dollar_tag, identifier, literal, q
 
 WAIT = 200  # milliseconds that a request for the table's lock may queue in front of the application's statements
 PATIENCE = "60s"  # how long it is tried again
+DOOR = "unless"
 PLACE = "\1"  # stands around names that only the server knows: no identifier contains it
 HOME, HOME_IN_LITERAL, RELATION = (f"{PLACE}{name}{PLACE}" for name in ("home", "home_in_literal", "relation"))
 STATEMENT = {  # event → what it listens to; statement level, so that a bulk write pays once
@@ -119,6 +120,7 @@ def create_triggers(tables: IndexTables, function: str | None = None, *, patient
         "triggers": _lines(_create(name, event, listens) for event, listens in STATEMENT.items()),
         "update_together": _create(name, "update", UPDATE_TOGETHER),
         "update_row": _create(name, "update", UPDATE_ROW),
+        "door": _door(name) if options.on_duplicate else "",
         "enable": _lines(_enable(name, event) for event in (*STATEMENT, "update")),
         "replica": _lines([_create(name, "replica", REPLICA), _enable(name, "replica")]),
         "strays": _bearers(name, f"AND t.tgrelid NOT IN (SELECT x.relid FROM ({tree}) AS x (relid))"),
@@ -131,7 +133,8 @@ def create_triggers(tables: IndexTables, function: str | None = None, *, patient
 
 def drop_everything(name: str, own: Iterable[str], written: Iterable[str]) -> list[str]:
     """Of an index: `own` objects first, then the triggers, then at once what the triggers have `written` to."""
-    drop = f"IF home IS NOT NULL THEN\n    {_execute(f'DROP FUNCTION IF EXISTS {_function(name)}() CASCADE')}\nEND IF;"
+    functions = (f"DROP FUNCTION IF EXISTS {one}() CASCADE" for one in (_function(name), _function(name, DOOR)))
+    drop = f"IF home IS NOT NULL THEN\n    {_lines(map(_execute, functions))}\nEND IF;"
     work = _lines([drop, *map(_execute, written)])
     return [_patiently(_lines(map(_execute, own)), _bearers(name), "ACCESS EXCLUSIVE", work, PATIENCE)]
 
@@ -192,8 +195,19 @@ def _key_types(queue: str, key: Sequence[str]) -> str:
     )
 
 
-def _function(name: str) -> str:
-    return f"{HOME}.{quote(identifier('dbsim', name, 'changed'))}"
+def _function(name: str, part: str = "changed") -> str:
+    return f"{HOME}.{quote(identifier('dbsim', name, part))}"
+
+
+def _door(name: str) -> str:
+    """Rejects or flags persons who are there already; fired after the trigger that signs."""
+    made = f"CREATE OR REPLACE TRIGGER {quote(unless_trigger(name))} AFTER {STATEMENT['insert'].format(RELATION)} "
+    return _execute(f"{made}EXECUTE FUNCTION {_function(name, DOOR)}()")
+
+
+def unless_trigger(index: str) -> str:
+    """Sorted after dbsim's other triggers, and so fired after them."""
+    return identifier("unless_dbsim", index)
 
 
 def _patiently(own: str, relations: str, mode: str, work: str, patience: str) -> str:

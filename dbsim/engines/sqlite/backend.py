@@ -42,6 +42,7 @@ class SQLite(
     typed_keys = False
     errors: tuple[type[Exception], ...] = (DBAPIError, sqlite3.Error)
     errors_abort = False
+    signs_inline = False
     writers_wait = True
     refuse_writes = "PRAGMA query_only = ON"
     searches_in_sql = False

@@ -2,7 +2,7 @@
 -- Returns how many; 0 says that nothing is left and the index is ready. A worker of dbsim's may run beside it: both
 -- take the same locks. A request to compare everything (a row without a key) starts the filling again.
 CREATE FUNCTION {fill}(rows integer DEFAULT 10000) RETURNS integer
-LANGUAGE plpgsql VOLATILE SECURITY INVOKER SET search_path = pg_catalog, pg_temp SET row_security = off AS {body}
+LANGUAGE plpgsql VOLATILE SECURITY INVOKER SET search_path = pg_catalog, pg_temp SET row_security = off SET datestyle = 'ISO' AS {body}
 #variable_conflict use_column
 DECLARE
     {changed_arrays}

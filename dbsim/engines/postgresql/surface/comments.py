@@ -18,6 +18,7 @@ RELATIONS = (  # pattern → what it is; the first that fits
     ("^dbsim_unicode$", "dbsim: what characters become before texts are compared"),
     ("^dbsim_(donor|constant)$", "dbsim: numbers that signing in SQL reads"),
     ("^dbsim_status$", "dbsim: how every index is doing"),
+    ("_flagged$", "dbsim: rows that were inserted although the person was there already: the new row, the old one"),
     ("_queue$", "dbsim: keys of rows that changed and wait for `dbsim sync`"),
     ("_decisions$", "dbsim: what people decided about pairs of rows"),
     ("_pairs$", "dbsim: pairs of near-duplicate rows in both directions, estimated; filter by a for one row"),
@@ -61,6 +62,8 @@ COLUMNS = (  # relation, column → what it holds; the first that fits
     ("", "", "as in the indexed table, or derived from it"),
 )
 FUNCTIONS = (
+    ("_check$", "dbsim: is this person, given as JSON, in the table already, and what speaks for it"),
+    ("_unless$", "dbsim: the trigger that rejects or flags persons who are there already"),
     ("_search$", "dbsim: rows similar to a text, best first"),
     ("_similar$", "dbsim: rows similar to a row of the table, best first"),
     ("_explain$", "dbsim: why two rows are, or are not, near-duplicates"),

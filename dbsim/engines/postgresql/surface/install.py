@@ -15,12 +15,14 @@ from dbsim.engines.postgresql.plain import home as home_of
 from dbsim.engines.postgresql.surface import signing_data as constants
 from dbsim.engines.postgresql.surface.comments import OWN as COMMENTED
 from dbsim.engines.postgresql.surface.comments import comment_statement
+from dbsim.engines.postgresql.surface.persons import FLAG, flagged_name, flagged_statement
 from dbsim.engines.postgresql.surface.signing import fill_statement, gate, inline_function
 from dbsim.engines.postgresql.surface.views import (
     FORMER,
     FUNCTIONS,
     MARKED,
     OBJECTS,
+    PERSONS,
     VIEWS,
     WORDS,
     PostgreSQLSurface,
@@ -33,9 +35,10 @@ from dbsim.engines.postgresql.surface.views import (
     why_not_in_sql,
 )
 from dbsim.engines.postgresql.surface.words import why_no_words_in_sql, word_statements
-from dbsim.engines.postgresql.triggers import create_triggers, events, parts
+from dbsim.engines.postgresql.triggers import DOOR, create_triggers, events, parts
 from dbsim.engines.views import BUCKETS, PAIRS, STATUS, Surface, outdated, union
 from dbsim.errors import DatabaseUnavailable, InvalidOption, StatementRejected
+from dbsim.options import IndexOptions
 from dbsim.resources import filled, sql
 from dbsim.tables.decision_tables import decisions_name
 from dbsim.tables.group_tables import GroupTables
@@ -48,6 +51,7 @@ from dbsim.tables.source import Source
 ONE_AT_A_TIME = "SELECT pg_advisory_xact_lock(hashtext('dbsim surface'))"
 PATIENCE = 60.0  # seconds to wait for transactions that are writing
 POLL = 0.01
+DAYS = "kind-date@"
 
 
 class PostgreSQLSurfaces(Backend):
@@ -65,7 +69,7 @@ class PostgreSQLSurfaces(Backend):
             raise InvalidOption(
                 f"an inline index signs in SQL, but {reason}: keep it queued (`dbsim inline --off`) and sync"
             )
-        require_stable_text(source.columns, tables.record.options.columns)
+        require_stable_text(source.columns, tables.record.options)
 
     def create_surface(self, connection: Connection, tables: IndexTables) -> None:
         create_objects(connection, surface_of(self, connection, tables))
@@ -74,6 +78,10 @@ class PostgreSQLSurfaces(Backend):
         return [f"SET LOCAL search_path = {quote(home)}"]
 
     def surface_statements(self, tables: IndexTables, home: str) -> list[str]:
+        if tables.record.options.hashing.learns:
+            raise InvalidOption(
+                "an index of persons learns from the table, which needs a connection: use `dbsim create`"
+            )
         if reason := why_not_in_sql(tables, "UTF8"):
             raise InvalidOption(f"without a connection nothing but SQL can sign, but {reason}: use `dbsim create`")
         return written_objects(self._written(tables, home), list(events(tables.record.name)))
@@ -171,20 +179,24 @@ def encoding(connection: Connection) -> str:
 
 def create_objects(connection: Connection, surface: PostgreSQLSurface) -> None:
     """The views, and the functions where the server can sign."""
-    run(connection, [ONE_AT_A_TIME, settings_statement(own_tables(surface.tables))])
+    run(connection, [ONE_AT_A_TIME, *_flagged(surface), settings_statement(own_tables(surface.tables))])
     shown = [f"{surface.home}.{quote(surface.surface.name(name))}" for name in (PAIRS, BUCKETS)]
     fresh = [view for view in shown if ask(connection, "SELECT to_regclass(:name)", name=view).scalar() is None]
     signs = why_not_in_sql(surface.tables, encoding(connection)) is None
     if signs:
-        constants.fill(connection, surface.tables.record)
+        constants.fill(connection, surface.tables.record, surface.learned)
     statements = [*shared_statements(surface.home), *surface.view_statements()]
     statements += word_statements(surface) if finds_words(connection, surface.tables) else []
     statements += surface.function_statements(signs) + ([fill_statement(surface)] if signs else [])
-    own = [*shared_functions(), *(surface.surface.name(name) for name in FUNCTIONS)]
+    own = [*shared_functions(), *(surface.surface.name(name) for name in (*FUNCTIONS, DOOR))]
     statements.append(revoke_owned(own, surface.home))
     statements += [_closed(view) for view in (*fresh, surface.names["signatures_view"])]
     run(connection, pinned([*statements, surface.regrant_statement(), _comments(surface)]))
     _require_own(connection)
+
+
+def _flagged(surface: PostgreSQLSurface) -> list[str]:
+    return [flagged_statement(surface)] if surface.tables.record.options.on_duplicate == FLAG else []
 
 
 def finds_words(connection: Connection, tables: IndexTables) -> bool:
@@ -234,6 +246,7 @@ def own_tables(tables: IndexTables) -> list[str]:
         tables.queue.name,
         decisions_name(tables.record.name),
         *(t.name for t in groups.all),
+        *([flagged_name(tables.record.name)] if tables.record.options.on_duplicate == FLAG else ()),
         *(t.name for t in SliceTables.of(tables).all),
     ]
 
@@ -278,6 +291,8 @@ def missing_objects(connection: Connection, surface: PostgreSQLSurface) -> list[
     gone = [name for name in wanted_views if name not in there] + _nameless(connection, surface.tables)
     signs = why_not_in_sql(surface.tables, encoding(connection)) is None
     parts = [MARKED, *(OBJECTS if signs else ()), *(WORDS if finds_words(connection, surface.tables) else ())]
+    options = surface.tables.record.options
+    parts += [*PERSONS, *([DOOR] if options.on_duplicate else [])] if signs and options.hashing.rarity else []
     wanted = [*(surface.surface.name(name) for name in parts), *shared_functions()]
     present = set(
         ask(
@@ -324,10 +339,13 @@ def wait_for_writers(engine: Engine) -> None:
             pause(POLL)
 
 
-def require_stable_text(columns: dict[str, str], wanted: Sequence[str]) -> None:
+def require_stable_text(columns: dict[str, str], options: IndexOptions) -> None:
     """Inline signing needs columns whose text is the same in every session, whatever its DateStyle or time zone."""
-    for name in wanted:
+    days = {name for field in options.fields if field.normaliser.startswith(DAYS) for name in field.columns}
+    for name in options.columns:
         type_ = columns[name].split("(")[0].split(" COLLATE ")[0]
+        if type_ == "date" and name in days:  # functions that sign have a DateStyle of their own
+            continue
         if type_.startswith(("date", "time", "interval", "real", "double", "money")) or type_.endswith("[]"):
             raise InvalidOption(
                 f"column {name!r} is of type {columns[name]}, whose text depends on settings of the session: "

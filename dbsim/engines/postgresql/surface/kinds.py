@@ -10,8 +10,9 @@ from string import ascii_letters
 
 from dbsim.tables.names import literal
 from dbsim.text.kinds import addresses, dates, emails, names, placeholders
+from dbsim.text.kinds.registry import PREFIX
 
-KIND = "kind-"
+KIND = PREFIX  # of the normalisers that are kinds, known once their registry is loaded
 COUNTRY = re.compile(r"^(kind-phone)\+[0-9]+(@[0-9]+)$")  # the country is an argument of the function
 
 

@@ -60,6 +60,12 @@ class PostgreSQLRoles(Backend):
         self, connection: Connection, tables: IndexTables, columns: Sequence[Sequence[str]]
     ) -> list[tuple[Any, ...]]:
         function = self._function(connection, tables, "sign")
+        if function is not None and tables.record.options.hashing.learns:
+            asked = identifier("dbsim", tables.record.name, "check")
+            raise InvalidOption(
+                f"a role that may only search cannot read what index {tables.record.name!r} has learned: "
+                f"ask {asked}(…) in SQL, or connect as the owner of dbsim's tables"
+            )
         if function is None:
             if tables.record.options.secret:
                 raise InvalidOption(

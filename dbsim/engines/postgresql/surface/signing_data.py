@@ -14,6 +14,7 @@ from dbsim.hashing.families.fuzzy import Fuzzy
 from dbsim.hashing.families.minhash import donor_order, field_order
 from dbsim.hashing.families.rabin_minhash import RabinMinHash, primes
 from dbsim.hashing.fingerprint import random_primes
+from dbsim.hashing.records.learning import Learned
 from dbsim.options import IndexOptions
 from dbsim.resources import filled as filled_in
 from dbsim.resources import sql
@@ -25,12 +26,14 @@ Constant = tuple[list[int], list[float]]
 UNICODE_MARK = f"unicode {UNICODE_VERSION} {' '.join(FILES)}"
 
 
-def fill(connection: Connection, record: IndexRecord) -> None:
+def fill(connection: Connection, record: IndexRecord, learned: Learned | None = None) -> None:
     """What this index needs and is not there yet (PostgreSQL)."""
     _fill_unicode(connection)
     _set(connection, record.name, "primes", list(random_primes(record.secret)))
     for name, (numbers, reals) in _of_options(record.options).items():
         _set(connection, record.name, name, numbers, reals)
+    for number, table in enumerate(learned.frequencies if learned is not None else ()):
+        _set(connection, record.name, f"rare{number}", table.values.tolist(), table.added.astype(float).tolist())
     if record.options.family == "minhash@1":
         _fill_donors(connection, record.options.plan.positions)
 

@@ -13,10 +13,12 @@ from functools import cached_property
 from typing import Any
 
 from sqlalchemy import ColumnElement, literal_column
-from sqlalchemy.dialects.postgresql.base import PGDialect
 
 from dbsim.engines.evidence import Comparing, between
 from dbsim.engines.postgresql.surface.kinds import KIND, kind_names, without_country
+from dbsim.engines.postgresql.surface.persons import person_names
+from dbsim.engines.postgresql.surface.rendered import free, rendered
+from dbsim.engines.postgresql.triggers import DOOR
 from dbsim.engines.views import BUCKETS, PAIRS, STATUS, Surface, joined_text, union
 from dbsim.hashing.families.registry import family_of
 from dbsim.hashing.records.evidence import UNIT
@@ -32,7 +34,6 @@ from dbsim.tables.versions import VERSION_TABLE, v0002
 from dbsim.text.arithmetic import MIX_1, MIX_2
 from dbsim.text.normalisers.registry import NORMALISERS, full_name, stored_names
 
-DIALECT = PGDialect(paramstyle="named")  # type: ignore[no-untyped-call]
 MAX_CANDIDATES = 1000  # this and the next as in dbsim.search.limits and statements
 POOL, SPARE, MOST_TEXTS = 10_000, 8, 64
 MOST_POSITIONS = 2048  # the donor orders of a MinHash are a table of positions × positions numbers
@@ -40,7 +41,8 @@ MOST_POSITIONS = 2048  # the donor orders of a MinHash are a table of positions 
 OBJECTS = ("sign", "near", "search", "similar", "explain", "components", "fill", "grant")
 MARKED = "visible"  # every index has it, and its body tells which dbsim made all of this
 WORDS = ("marked", "sliced", "contains")  # of indexes with word signatures, whatever their family; see words.py
-FUNCTIONS = (MARKED, *OBJECTS, *WORDS)
+PERSONS = ("evidence", "check")  # of indexes of persons; see persons.py
+FUNCTIONS = (MARKED, *OBJECTS, *WORDS, *PERSONS)
 FORMER = "sees"  # what `visible` was before version 0003
 VIEWS = ("signatures", PAIRS, BUCKETS)
 GRANTED = (
@@ -114,7 +116,10 @@ def why_not_in_sql(tables: IndexTables, encoding: str) -> str | None:
         return "its table is distributed over several nodes"
     if any(field.fold for field in options.fields):
         return "its filters are folded"
-    if family_function(options.family) is None:
+    if options.hashing.rarity:
+        if encoding != "UTF8":
+            return f"records of persons are signed in SQL in UTF8 only, not in {encoding}"
+    elif family_function(options.family) is None:
         return f"family {options.family!r} has no SQL functions"
     if options.family == "minhash@1" and options.plan.positions > MOST_POSITIONS:
         return f"{options.rows} rows times {options.keys} keys are more than {MOST_POSITIONS}"
@@ -153,7 +158,7 @@ class PostgreSQLSurface:
         """Functions that a view needs, then the views; grants on pairs and buckets survive."""
         names = self.names
         made = [MARKED, *VIEWS]
-        own = [self.surface.name(name) for name in (*OBJECTS, *WORDS)]
+        own = [self.surface.name(name) for name in (*OBJECTS, *WORDS, *PERSONS)]
         drop = [drop_owned(own, self.home), f"DROP VIEW IF EXISTS {names['signatures_view']} CASCADE"]
         shown = (filled(self._template(name), names) for name in made)
         return [*drop, *shown, drop_owned([self.surface.name(FORMER)], self.home)]
@@ -166,7 +171,11 @@ class PostgreSQLSurface:
 
     def function_statements(self, signs: bool) -> list[str]:
         """Where the server cannot sign, roles are granted the views alone."""
+        options = self.tables.record.options
         made = [name for name in OBJECTS if name != "fill"] if signs else ["grant"]
+        if signs and options.hashing.rarity:
+            made = ["sign_person" if name == "sign" else name for name in made] + list(PERSONS)
+            made += [DOOR] if options.on_duplicate else []
         return [filled(sql("postgresql", f"index/{name}"), self.names) for name in made]
 
     def revoke_statement(self, role: str, elsewhere: bool) -> str:
@@ -191,10 +200,11 @@ class PostgreSQLSurface:
     def names(self) -> dict[str, Any]:
         names = self.surface.common_names() | self._own_tables()
         names |= self._key_names() | self._field_names() | self._visibility()
-        function_names = {part: self.function(part) for part in FUNCTIONS}
+        function_names = {part: self.function(part) for part in (*FUNCTIONS, DOOR)}
         own_names = {f"{part}_name": quote(self.surface.name(part)) for part in OBJECTS}
         names |= function_names | own_names | self._grants(names) | self._buckets(names)
         names |= self.surface.pair_pieces(sql("postgresql", "index/pair"), names)
+        names |= person_names(self)
         return names | {"body": dollar_tag(map(str, names.values()))}
 
     def _own_tables(self) -> dict[str, str]:
@@ -266,8 +276,8 @@ class PostgreSQLSurface:
         counts = [(quote(name), n) for name, n in zip(names.counts, numbers, strict=True)]
         several = len(options.fields) > 1
         return {
-            "score": self._score("a", "b"),
-            "score_of_question": self._score("candidates", "dbsim_question"),
+            "score": self.score_between("a", "b"),
+            "score_of_question": self.score_between("candidates", "dbsim_question"),
             "score_name": quote(names.score),
             **self._parameters(),
             "max_candidates": MAX_CANDIDATES,
@@ -317,10 +327,11 @@ class PostgreSQLSurface:
         rest = f"{literal(field.normaliser)}::text, {words}, {field.size}, {field.bits}, {field.sample}, key"
         return f'{self.home}.dbsim_analyse(${argument} COLLATE "C", {rest})'
 
-    def _score(self, a: str, b: str) -> str:
+    def score_between(self, a: str, b: str) -> str:
+        """Of two rows by their aliases."""
         if not self.tables.names.rarities:
             return self.surface.score(self._jaccard, _double, a, b)
-        value = _text(between(self.comparing, self.tables, self.learned, a, b))
+        value = rendered(between(self.comparing, self.tables, self.learned, a, b))
         return value.replace("dbsim_probability(", f"{self.home}.dbsim_probability(")
 
     def _parameters(self) -> dict[str, str]:
@@ -357,7 +368,9 @@ class PostgreSQLSurface:
             count = f"coalesce(dbsim_question.{quote(self.tables.names.counts[number - 1])}, 0)"
             widths.append(f"SELECT * FROM {self.home}.dbsim_widths({field.bits}, {count}, {threshold}, {field.sample})")
         columns = [f"has_column_privilege(to_regclass({source}), {literal(c)}, 'SELECT')" for c in options.columns]
-        decidable = "true" if options.hashing.estimated else "false"  # by the Jaccard similarity of shingles
+        decidable = (
+            "true" if options.hashing.estimated and not options.hashing.rarity else "false"
+        )  # by the Jaccard similarity of shingles
         return {
             "declare_shingles": " ".join(declared),
             "assign_shingles": " ".join(assigned),
@@ -428,11 +441,7 @@ class PostgreSQLSurface:
         arguments = (f"{a}.{bits}", self.surface.count(number, a), f"{b}.{bits}", self.surface.count(number, b))
         columns: list[ColumnElement[Any]] = [literal_column(text) for text in arguments]
         value = self.comparing.jaccard(columns[0], columns[1], columns[2], columns[3], field.bits)
-        return _text(value)
-
-
-def _text(value: ColumnElement[Any]) -> str:
-    return str(value.compile(dialect=DIALECT, compile_kwargs={"literal_binds": True}))
+        return rendered(value)
 
 
 def drop_statements(name: str) -> list[str]:
@@ -480,12 +489,6 @@ def _each_owned(names: Sequence[str], home: str | None, statement: str) -> str:
 
 def source_text(field: Field, alias: str) -> str:
     return joined_text([f"coalesce({alias}.{quote(column)}::text, '')" for column in field.columns])
-
-
-def free(name: str, taken: set[str]) -> str:
-    while identifier(name) in taken:
-        name += "_"
-    return identifier(name)
 
 
 def _double(value: float) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dbsim.engines.postgresql.slices import word_places
-from dbsim.engines.postgresql.surface.views import WORDS, PostgreSQLSurface, free, normaliser_function, source_text
+from dbsim.engines.postgresql.surface.rendered import free
+from dbsim.engines.postgresql.surface.views import WORDS, PostgreSQLSurface, normaliser_function, source_text
 from dbsim.options import Field
 from dbsim.resources import filled, sql
 from dbsim.tables.index_tables import IndexTables
