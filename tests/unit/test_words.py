@@ -107,7 +107,7 @@ def test_more_words_than_are_kept_stay_in_bounded_memory(monkeypatch: pytest.Mon
         tracemalloc.stop()
     assert len(table) <= limit
     assert kept < 20_000_000 + 170 * limit  # the slots, and the words
-    assert peak < 20_000_000 + 380 * limit
+    assert peak < 40_000_000 + 380 * limit  # while they are moved to more slots
 
 
 def test_words_too_long_to_keep_are_not_kept() -> None:

@@ -136,7 +136,7 @@ def _fill_unicode(connection: Connection) -> None:
     utf8 = connection.exec_driver_sql("SELECT current_setting('server_encoding')").scalar_one() == "UTF8"
     types = ("text", "integer", "integer", "text", "integer", "text")
     columns = {f"c{n}": column for n, column in enumerate(_unicode_columns(utf8))}
-    arrays = ", ".join(f"CAST(:{name} AS {type_}[])" for name, type_ in zip(columns, types, strict=True))
+    arrays = ", ".join(f"CAST(CAST(:{name} AS text) AS {type_}[])" for name, type_ in zip(columns, types, strict=True))
     connection.exec_driver_sql("DELETE FROM dbsim_unicode")
     ask(connection, f"INSERT INTO dbsim_unicode SELECT * FROM unnest({arrays})", **columns)
     connection.exec_driver_sql("ANALYZE dbsim_unicode")
