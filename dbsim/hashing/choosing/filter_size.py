@@ -27,7 +27,7 @@ def choose_size(features: NDArray[np.int64], threshold: float) -> tuple[int, int
     present = features[features > 0]
     if not len(present):
         return SMALLEST, 1
-    best, most = (SMALLEST, 1), -1.0
+    best, most = (LARGEST, 1), -1.0
     for size in (SMALLEST, 2 * SMALLEST, LARGEST):
         sample = 1
         while sample <= MOST_SAMPLED:
@@ -35,7 +35,7 @@ def choose_size(features: NDArray[np.int64], threshold: float) -> tuple[int, int
             share = float((predicted_errors(size, kept, threshold, sample) <= ERROR).mean())
             if share >= SHARE:
                 return size, sample
-            if share > most:
+            if size == LARGEST and share > most:
                 best, most = (size, sample), share
             sample *= 2
     return best
