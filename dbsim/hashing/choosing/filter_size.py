@@ -21,13 +21,13 @@ SHARE = 0.95  # … for so many of the rows
 def choose_size(features: NDArray[np.int64], threshold: float) -> tuple[int, int]:
     """The shortest filter that keeps the error for 95 % of the texts, sampling features only where that helps.
 
-    A table whose texts differ too much in length gets the longest filter, sampled so that most rows keep it; the few
-    long ones saturate, are known by their count, and are decided by their texts.
+    A table whose texts differ too much in length gets what keeps it for the most rows; the others saturate, are known
+    by their count, and are decided by their texts.
     """
     present = features[features > 0]
     if not len(present):
         return SMALLEST, 1
-    best, most = (LARGEST, 1), -1.0
+    best, most = (SMALLEST, 1), -1.0
     for size in (SMALLEST, 2 * SMALLEST, LARGEST):
         sample = 1
         while sample <= MOST_SAMPLED:
@@ -35,7 +35,7 @@ def choose_size(features: NDArray[np.int64], threshold: float) -> tuple[int, int
             share = float((predicted_errors(size, kept, threshold, sample) <= ERROR).mean())
             if share >= SHARE:
                 return size, sample
-            if size == LARGEST and share > most:
+            if share > most:
                 best, most = (size, sample), share
             sample *= 2
     return best
