@@ -78,12 +78,12 @@ class PostgreSQLSurfaces(Backend):
         return [f"SET LOCAL search_path = {quote(home)}"]
 
     def surface_statements(self, tables: IndexTables, home: str) -> list[str]:
+        if reason := why_not_in_sql(tables, "UTF8"):
+            raise InvalidOption(f"without a connection nothing but SQL can sign, but {reason}: use `dbsim create`")
         if tables.record.options.hashing.learns:
             raise InvalidOption(
                 "an index of persons learns from the table, which needs a connection: use `dbsim create`"
             )
-        if reason := why_not_in_sql(tables, "UTF8"):
-            raise InvalidOption(f"without a connection nothing but SQL can sign, but {reason}: use `dbsim create`")
         return written_objects(self._written(tables, home), list(events(tables.record.name)))
 
     def written_triggers(self, tables: IndexTables, home: str) -> list[str]:
