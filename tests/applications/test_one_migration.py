@@ -21,6 +21,8 @@ from tests.applications.drivers import under
 from tests.integration.helpers import assert_in_step, corpus, execute
 from tests.migration.harness import apply_script
 
+pytestmark = pytest.mark.long
+
 FIELD = Field(columns=("body",), unit="words", size=3, bits=256)
 OPTIONS = IndexOptions(name="articles", table="articles", fields=(FIELD,), threshold=0.7, recall=0.95)
 MADE_ON_SQLITE = {"id": "CHAR(32)"}  # as `init-migration` finds it there

@@ -15,6 +15,8 @@ from dbsim.errors import DatabaseUnavailable, DbsimError
 from tests.applications.pooler import pooled
 from tests.integration.helpers import QUICK, Command, articles, assert_in_step, corpus, execute
 
+pytestmark = pytest.mark.long
+
 TEXTS = corpus(4)
 
 

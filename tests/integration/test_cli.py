@@ -187,6 +187,7 @@ def test_usage(shell: Command) -> None:
 
 
 # ── in processes of their own ──
+@pytest.mark.long
 def test_processes(url: str) -> None:
     assert run("upgrade", url, module=True) == (0, "dbsim's tables are at version 0003\n", "")
     database = dbsim.open(url)

@@ -14,6 +14,8 @@ from dbsim.engines.sqlite.functions import register
 from dbsim.hashing.bloom import cardinality
 from tests.integration.sql_helpers import indexed
 
+pytestmark = pytest.mark.long
+
 
 def test_the_plugin_is_found_by_its_entry_point() -> None:
     (found,) = entry_points(group="datasette", name="dbsim")

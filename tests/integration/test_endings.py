@@ -13,6 +13,8 @@ import pytest
 import dbsim
 from tests.integration.helpers import QUICK, Command, articles, execute, sentence
 
+pytestmark = pytest.mark.long
+
 DBSIM = (sys.executable, "-m", "dbsim")
 
 

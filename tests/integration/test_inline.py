@@ -14,6 +14,8 @@ from dbsim.errors import InvalidOption
 from tests.conftest import SECRET
 from tests.integration.sql_helpers import documents, make_people, make_table, plain
 
+pytestmark = pytest.mark.long
+
 BODY = "The quick brown fox jumps over the lazy dog and sleeps all day long in the warm sun"
 
 

@@ -19,6 +19,8 @@ from dbsim.sync.filling import crowd
 from tests.conftest import SECRET
 from tests.integration.helpers import QUICK, assert_in_step, dump, execute, fetch, sentence
 
+pytestmark = pytest.mark.long
+
 ROWS = 1200
 
 

@@ -21,6 +21,8 @@ from dbsim.errors import InvalidOption
 from dbsim.lifecycle.schema import operations
 from tests.migration.harness import deploy, dump
 
+pytestmark = pytest.mark.long
+
 FIELD = Field(columns=("body",), unit="words", size=3, bits=256)
 
 

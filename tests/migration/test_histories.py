@@ -15,6 +15,8 @@ from dbsim.cli import main
 from tests.integration.helpers import execute
 from tests.migration.harness import driver
 
+pytestmark = pytest.mark.long
+
 Run = Callable[..., tuple[int, str, str]]
 ENV = """
 from alembic import context

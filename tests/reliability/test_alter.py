@@ -27,6 +27,8 @@ from tests.integration.helpers import execute, fetch
 from tests.migration.harness import KILLED, killed_after
 from tests.reliability.harness import size
 
+pytestmark = pytest.mark.long
+
 WORDS = [f"word{number}" for number in range(400)]
 Answer = list[dbsim.Hit]
 

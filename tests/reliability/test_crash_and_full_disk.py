@@ -20,6 +20,8 @@ from dbsim.errors import DatabaseUnavailable
 from tests.reliability.harness import Application, create_articles, create_index, sentence, size, small_batches
 from tests.reliability.oracle import assert_converged, assert_equal_to_scratch
 
+pytestmark = pytest.mark.long
+
 ROWS = [(number, f"title {number}", sentence(number)) for number in range(1, 61)]
 
 

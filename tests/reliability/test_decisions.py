@@ -13,6 +13,8 @@ from tests.conftest import SECRET
 from tests.integration.helpers import articles, execute, near_copy, sentence
 from tests.reliability.harness import size
 
+pytestmark = pytest.mark.long
+
 ROWS = 14
 SQL = ("write", "erase", "change")
 OPTIONS = {"table": "articles", "columns": ["body"], "threshold": 0.5, "rows": 1, "keys": 6, "secret": SECRET}

@@ -75,6 +75,7 @@ def change(database: dbsim.Database, rng: random.Random, texts: list[str], write
             connection.execute(text("INSERT INTO articles VALUES (:id, :body)"), {"id": key, "body": body})
 
 
+@pytest.mark.long
 def test_killed_anywhere_and_run_again(database: dbsim.Database, url: str) -> None:
     index = fill(database, generated(150))
     database.engine.dispose()

@@ -7,10 +7,14 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
+
 import dbsim
 from dbsim.index import Index
 from tests.reliability.harness import Application, create_articles, create_index, sentence, size
 from tests.reliability.oracle import assert_equal_to_scratch, queued
+
+pytestmark = pytest.mark.long
 
 WRITERS = size(8, 32)
 WRITES = size(30, 200)  # transactions of each writer

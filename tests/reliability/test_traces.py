@@ -11,6 +11,8 @@ from dbsim.index import Index
 from tests.reliability.harness import Application, create_index, sentence
 from tests.reliability.oracle import assert_converged, dump
 
+pytestmark = pytest.mark.long
+
 GONE = 4242
 TEXT = "unmistakable sesquipedalian words that stand in no other row of this table"
 

@@ -16,6 +16,8 @@ from tests.conftest import SECRET
 from tests.reliability.harness import Application, sentence, size
 from tests.reliability.oracle import assert_converged, assert_equal_to_scratch
 
+pytestmark = pytest.mark.long
+
 COPIES = size(20_000, 1_000_000)
 COLLIDING = size(1_000, 10_000)
 ROWS, KEYS = 2, 8

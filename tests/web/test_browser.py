@@ -11,6 +11,8 @@ import dbsim
 from tests.integration.helpers import near_copy, sentence
 from tests.web.conftest import Served, Shared, serving
 
+pytestmark = pytest.mark.long
+
 PAGES = ("/", "/search?index=articles", "/duplicates", "/review", "/decisions", "/statistics")
 Browse = Callable[..., Any]
 
