@@ -185,5 +185,6 @@ def test_how_many_processes_by_default(database: dbsim.Database, monkeypatch: py
     monkeypatch.setattr(crowd, "cores", lambda: 3)
     context = create(database, "id INTEGER", [(1,)])._search.context
     assert [crowd.processes(context, *given) for given in ((None, 10), (None, 10**6), (5, 1))] == [1, 3, 5]
-    other = dbsim.open(create_engine(database.engine.url))
-    assert crowd.processes(other.index("t")._search.context, None, 10**6) == 1
+    engine = create_engine(database.engine.url)  # of the application: not dbsim's to close
+    assert crowd.processes(dbsim.open(engine).index("t")._search.context, None, 10**6) == 1
+    engine.dispose()
