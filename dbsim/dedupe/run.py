@@ -77,7 +77,11 @@ class Deduplication:
             open_ = sum(state.token == stored_groups.RENEW for state in states)
             return group_state.pending(connection, self.place.groups) + open_ + len(self._expired(connection))
 
-        return self.place.read(work)
+        try:
+            return self.place.read(work)
+        except DbsimError as error:  # somebody may have dropped or changed the index between two statements
+            self._require_unchanged(error)
+            raise
 
     def keep_up(self) -> int:
         """After a sync: work its changes into what is stored, if anything is; returns how many."""

@@ -48,7 +48,7 @@ class Index(Deciding, Uniting, Measuring, Changing, AtTheDoor, Linked):
         `gentle` fills the B-trees with the rows: slower, but no write of the application waits for long.
         """
         require_positive(workers=workers)
-        waiting = self._deduplication(progress).look()
+        waiting = self._deduplicated(progress, Deduplication.look)
         report = self._worker(progress, workers, gentle).run(compare=reconcile)
         if not report.idle or waiting:
             self._deduplicated(progress, Deduplication.keep_up)
