@@ -442,7 +442,7 @@ MUTANTS = (
     Mutant(
         "a stopped run leaves traces of deleted rows",
         "dbsim/dedupe/run.py",
-        "                self.place.write(lambda c: self._purge(c, state.id))\n",
+        "                self.place.write(lambda c: purge(c, self.place, state.id))\n",
         "                pass\n",
         DEDUPE,
     ),
