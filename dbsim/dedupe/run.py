@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from sqlalchemy import Connection, exists, func, not_, select, update
 
@@ -67,6 +67,14 @@ class Deduplication:
 
         return self._in_turn(work)
 
+    def attempt(self, work: Callable[[Self], Done]) -> Done:
+        """An error may come from an index that was dropped or changed between two statements: then say that."""
+        try:
+            return work(self)
+        except DbsimError as error:
+            self._require_unchanged(error)
+            raise
+
     def look(self) -> int:
         """How much waits to be done by `keep_up`."""
 
@@ -77,25 +85,17 @@ class Deduplication:
             open_ = sum(state.token == stored_groups.RENEW for state in states)
             return group_state.pending(connection, self.place.groups) + open_ + len(self._expired(connection))
 
-        try:
-            return self.place.read(work)
-        except DbsimError as error:  # somebody may have dropped or changed the index between two statements
-            self._require_unchanged(error)
-            raise
+        return self.place.read(work)
 
     def keep_up(self) -> int:
         """After a sync: work its changes into what is stored, if anything is; returns how many."""
-        try:
-            if self.place.read(self._exist) or self._take_over_former():
-                self.place.write(self._remove_expired)
-                done = sum(self._keep_up(state) for state in self.place.read(self._states))
-                if done:
-                    history.note(self.place)
-                return done
-        except DbsimError as error:
-            self._require_unchanged(error)
-            raise
-        return 0
+        if not self.place.read(self._exist) and not self._take_over_former():
+            return 0
+        self.place.write(self._remove_expired)
+        done = sum(self._keep_up(state) for state in self.place.read(self._states))
+        if done:
+            history.note(self.place)
+        return done
 
     def state(self, pairing: int) -> State:
         return self.place.read(lambda c: group_state.load(c, self.place.groups, pairing))
