@@ -19,7 +19,7 @@ SHORT = 16  # features: what one collision moves the estimate of a shorter text 
 PAIRS, BUCKETS, STATUS = "pairs", "buckets", "dbsim_status"
 # Of the triggers, views and functions of an index: raised when their text changes, so that the next `sync` makes those
 # of an earlier dbsim anew. It stands in their own text, because it must go where they go.
-REVISION = 3
+REVISION = 4
 MARK = f"dbsim revision {REVISION}"
 Jaccard = Callable[[Field, int, str, str], str]  # field, its number, two aliases → a SQL expression
 
@@ -121,6 +121,9 @@ class Surface:
             "decision_sides_reversed": ", ".join(itertools.chain(*reversed(sides))),
             "same": SAME,
             "different": DIFFERENT,
+            "decided_in_order": about(orders[0]),
+            "decided_in_reverse": about(orders[1]),
+            "counts": f"d.verdict <> '{UNSURE}' AND a.{fingerprint} IS NOT NULL AND b.{fingerprint} IS NOT NULL",
             "same_in_order": f"d.verdict = '{SAME}' AND {about(orders[0])}",
             "same_in_reverse": f"d.verdict = '{SAME}' AND {about(orders[1])}",
         }

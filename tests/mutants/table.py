@@ -507,8 +507,8 @@ MUTANTS = (
     Mutant(
         "two reviewers get the same pair",
         "dbsim/web/deciding.py",
-        "            pair = server.sessions.take(index, mine, found)\n",
-        "            pair = found[0]\n",
+        "        pair = server.sessions.take(index, mine, found) if found else None\n",
+        "        pair = found[0] if found else None\n",
         _tests(PAGES, only="reviewers or goes_through"),
     ),
     # ── reports ──
