@@ -364,7 +364,9 @@ def field_options(
 
 
 def describe_columns(found: Sequence[Field]) -> str:
-    return ", ".join("+".join(field.columns) + (f":{field.weight:g}" if len(found) > 1 else "") for field in found)
+    """With weights where they say something."""
+    weighted = any(field.weight != found[0].weight for field in found)
+    return ", ".join("+".join(field.columns) + (f":{field.weight:g}" if weighted else "") for field in found)
 
 
 def fields_from(

@@ -228,10 +228,12 @@ def inline(db: str, name: str, off: bool) -> None:
 @database_argument
 @index_argument
 @click.argument("role")
-def grant(db: str, name: str, role: str) -> None:
+@click.option("--decide", is_flag=True, help="Let it also decide about pairs of rows that it sees.")
+def grant(db: str, name: str, role: str, decide: bool) -> None:
     """PostgreSQL: let ROLE search an index from Python, the shell and SQL, without seeing its secret."""
-    lacking = opened(db).index(name).grant(role)
-    click.echo(f"role {role!r} may search index {name!r}" + (", once it has these rights too:" if lacking else ""))
+    lacking = opened(db).index(name).grant(role, decide=decide)
+    does = "search and decide in" if decide else "search"
+    click.echo(f"role {role!r} may {does} index {name!r}" + (", once it has these rights too:" if lacking else ""))
     for statement in lacking:
         click.echo(f"  {statement};")
 

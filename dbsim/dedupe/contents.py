@@ -61,6 +61,13 @@ class Edges:
 
 def firsts(connection: Connection, backend: Backend, tables: IndexTables, wanted: Numbers) -> list[First]:
     """The contents among these that are stored, in the order of their first rows."""
+    if "firsts" not in tables.companions:  # making the statement takes longer than a short answer to it
+        tables.companions["firsts"] = _firsts(backend, tables)
+    rows = connection.execute(tables.companions["firsts"], {"wanted": json_numbers(wanted)})
+    return [First(row[0], row[1], tuple(row[2:])) for row in rows]
+
+
+def _firsts(backend: Backend, tables: IndexTables) -> Select[Any]:
     stored = tables.signatures
     fingerprint = stored.c[tables.names.fingerprint].label("dbsim_fingerprint")
     keys = key_columns(stored, tables)
@@ -69,13 +76,11 @@ def firsts(connection: Connection, backend: Backend, tables: IndexTables, wanted
     copies = func.count().over(partition_by=fingerprint).label("dbsim_copies")
     numbered = select(fingerprint, copies, place, *keys).join(listed, listed.c.number == fingerprint).subquery("n")
     own_keys = [numbered.c[name] for name in tables.key_names]
-    query = (
+    return (
         select(numbered.c.dbsim_fingerprint, numbered.c.dbsim_copies, *own_keys)
         .where(numbered.c.dbsim_place == 1)
         .order_by(*own_keys)
     )
-    rows = connection.execute(query, {"wanted": json_numbers(wanted)})
-    return [First(row[0], row[1], tuple(row[2:])) for row in rows]
 
 
 def incident(connection: Connection, backend: Backend, groups: GroupTables, pairing: int, wanted: Numbers) -> Edges:

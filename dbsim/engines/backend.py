@@ -5,7 +5,7 @@ What an engine need not do has its default here."""
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from datetime import timedelta
 from typing import Any
@@ -171,8 +171,11 @@ class Surface(ABC):
         return True
 
     @abstractmethod
-    def grant(self, connection: Connection, tables: IndexTables, role: str) -> list[str]:
-        """Let a role search an index without its secret; returns statements for rights that it lacks still."""
+    def grant(self, connection: Connection, tables: IndexTables, role: str, *, decides: bool = False) -> list[str]:
+        """Let a role search an index without its secret; returns statements for rights that it lacks still.
+
+        One that `decides` may also write what people decide about rows that it sees.
+        """
 
     @abstractmethod
     def revoke(self, connection: Connection, tables: IndexTables, role: str) -> bool:
@@ -184,11 +187,11 @@ class Surface(ABC):
         """Signatures of texts, given field by field, made by the database for a role that may not read the secret."""
         raise InvalidOption(f"the database cannot sign texts for index {tables.record.name!r}: connect as its owner")
 
-    def granted(self, connection: Connection, tables: IndexTables) -> list[str]:
-        """Roles that may search this index from SQL."""
-        return []
+    def granted(self, connection: Connection, tables: IndexTables) -> dict[str, bool]:
+        """Roles that may search this index from SQL, and whether they decide."""
+        return {}
 
-    def grant_again(self, connection: Connection, tables: IndexTables, roles: Sequence[str]) -> None:
+    def grant_again(self, connection: Connection, tables: IndexTables, roles: Mapping[str, bool]) -> None:
         """After its views and functions were made anew."""
 
     @abstractmethod

@@ -35,27 +35,42 @@ def in_event_loop() -> bool:
 
 
 @dataclass
+class Room:
+    """Of one engine: for how long all of its transactions together have kept others out lately.
+
+    SQLite has no queue for its lock: taken again at once, it could keep an application out for long.
+    """
+
+    _released: float = 0.0
+    _held: float = 0.0  # seconds, since room was left
+
+    def leave(self) -> None:
+        """Wait before the lock is taken again, unless there was room or it was held for moments only."""
+        left = self._released + ROOM - time.monotonic()
+        if left <= 0:
+            self._held = 0.0
+        elif self._held >= AIM / 2:
+            pause(left)
+            self._held = 0.0
+
+    def held_since(self, began: float) -> None:
+        self._released = time.monotonic()
+        self._held += self._released - began
+
+
+@dataclass
 class Pace:
     """`size` rows at once, between LEAST and `most`; unless writers wait for each other it is always `most`."""
 
     most: int
     writers_wait: bool
     size: int = field(init=False)
-    _released: float = field(init=False, default=0.0)
-    _held: float = field(init=False, default=0.0)  # seconds, since room was left
 
     def __post_init__(self) -> None:
-        self.size = self.most
+        self.size = max(self.most // 4, min(LEAST, self.most)) if self.writers_wait else self.most
 
     def write(self, write: Write[Result], work: Callable[[Connection], Result]) -> Result:
         """`work` in a transaction; how long it held the lock, its commit included, decides about the next one."""
-        result, seconds = self.hold(write, work)
-        self.learn(seconds)
-        return result
-
-    def hold(self, write: Write[Result], work: Callable[[Connection], Result]) -> tuple[Result, float]:
-        """`work` in a transaction, and for how many seconds it held the lock."""
-        self.leave_room()
         began = time.monotonic()
 
         def timed(connection: Connection) -> Result:
@@ -64,18 +79,8 @@ class Pace:
             return work(connection)
 
         result = write(timed)
-        self._released = time.monotonic()
-        self._held += self._released - began
-        return result, self._released - began
-
-    def leave_room(self) -> None:
-        """SQLite has no queue for its lock: taken again at once, it could keep an application out for long."""
-        if not self.writers_wait or self._held < AIM / 2:
-            return
-        self._held = 0.0
-        left = self._released + ROOM - time.monotonic()
-        if left > 0:
-            pause(left)
+        self.learn(time.monotonic() - began)
+        return result
 
     def learn(self, seconds: float) -> None:
         """Slower at once, faster step by step: a page cache that is cold now is warm soon."""

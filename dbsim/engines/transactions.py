@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import random
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import NoReturn, TypeVar
+from weakref import WeakKeyDictionary
 
 from sqlalchemy import Connection, Engine
 
 from dbsim.engines.backend import Backend
-from dbsim.engines.pause import pause
+from dbsim.engines.pause import Room, pause
 from dbsim.errors import DatabaseUnavailable, InvalidOption
 
 Result = TypeVar("Result")
 log = logging.getLogger("dbsim")
+ROOMS: WeakKeyDictionary[Engine, Room] = WeakKeyDictionary()
 PATIENCE = 60.0  # seconds of busy, deadlocked or restarting database before the user is told
 UNSENDABLE = (UnicodeEncodeError, OverflowError)  # lone surrogates; numbers beyond 64 bits on SQLite
 
@@ -27,8 +30,7 @@ def write(
     """All of `work` in one transaction, or nothing."""
 
     def attempt() -> Result:
-        with backend.open(engine) as connection:
-            backend.begin(connection)
+        with backend.open(engine) as connection, _begun(engine, backend, connection):
             result = work(connection)
             connection.commit()
             return result
@@ -40,13 +42,46 @@ def write_enforced(engine: Engine, backend: Backend, work: Callable[[Connection]
     """`write` with foreign keys looked after, whatever the connection's default: for the host's own rows."""
 
     def attempt() -> Result:
-        with backend.open(engine) as connection, backend.enforcing_foreign_keys(connection):
-            backend.begin(connection)
+        with (
+            backend.open(engine) as connection,
+            backend.enforcing_foreign_keys(connection),
+            _begun(engine, backend, connection),
+        ):
             result = work(connection)
             connection.commit()
             return result
 
     return persistently(backend, attempt)
+
+
+@contextmanager
+def _begun(engine: Engine, backend: Backend, connection: Connection) -> Iterator[None]:
+    """A transaction; where writers wait for each other, others had room for theirs before."""
+    if not backend.writers_wait:
+        backend.begin(connection)
+        yield
+        return
+    room = ROOMS.setdefault(engine, Room())
+    room.leave()
+    with no_garbage_collected():
+        backend.begin(connection)
+        began = time.monotonic()
+        try:
+            yield
+        finally:
+            room.held_since(began)
+
+
+@contextmanager
+def no_garbage_collected() -> Iterator[None]:
+    """A whole collection takes 0.1 s and more: it can wait, the application should not."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def read(

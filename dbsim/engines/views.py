@@ -121,6 +121,9 @@ class Surface:
             "decision_sides_reversed": ", ".join(itertools.chain(*reversed(sides))),
             "same": SAME,
             "different": DIFFERENT,
+            "decided_in_order": about(orders[0]),
+            "decided_in_reverse": about(orders[1]),
+            "counts": f"d.verdict <> '{UNSURE}' AND a.{fingerprint} IS NOT NULL AND b.{fingerprint} IS NOT NULL",
             "same_in_order": f"d.verdict = '{SAME}' AND {about(orders[0])}",
             "same_in_reverse": f"d.verdict = '{SAME}' AND {about(orders[1])}",
         }

@@ -84,8 +84,8 @@ class IndexBase:
         """Begun again when somebody else changes the options meanwhile."""
         for _ in range(CHANGES):
             with suppress(IndexChanged):
-                return work(self._deduplication(progress))
-        return work(self._deduplication(progress))
+                return self._deduplication(progress).attempt(work)
+        return self._deduplication(progress).attempt(work)
 
     def _deduplication(self, progress: Progress) -> Deduplication:
         return Deduplication(Workplace(self._current.look().context, progress))

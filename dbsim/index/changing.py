@@ -6,6 +6,8 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
+from sqlalchemy import Connection
+
 from dbsim.index.base import IndexBase
 from dbsim.lifecycle.alter import alter, changed, rotated
 from dbsim.lifecycle.create import drop
@@ -73,14 +75,20 @@ class Changing(IndexBase):
         self._current.look()
         return self.sync(progress=progress)
 
-    def grant(self, role: str) -> list[str]:
+    def grant(self, role: str, *, decide: bool = False) -> list[str]:
         """PostgreSQL: let a role search from Python, the shell and SQL; it never sees the secret of the index.
 
-        It sees the rows that the table shows it. Returns the statements for rights on the table or a schema that it
-        lacks still, for their owners to run.
+        It sees the rows that the table shows it, and what people decided about them; with `decide` it may decide
+        itself. Returns the statements for rights on the table or a schema that it lacks still, for their owners to run.
         """
         backend = self._context.backend
-        return self._context.write(lambda c: backend.grant(c, IndexTables(self._context.load(c, self.name)), role))
+
+        def work(connection: Connection) -> list[str]:
+            return backend.grant(
+                connection, IndexTables(self._context.load(connection, self.name)), role, decides=decide
+            )
+
+        return self._context.write(work)
 
     def revoke(self, role: str) -> bool:
         """PostgreSQL: take back what `grant` gave a role, of this index; False when it had not been granted it."""

@@ -103,33 +103,49 @@ class Searching(IndexBase):
         texts: Sequence[Text],
         options: Search = USUAL,
         *,
+        decided: Sequence[Any] | None = None,
         connection: Caller = None,
         **changes: Unpack[SearchOptions],
     ) -> list[Results]:
-        """A batch of searches in one statement (per 200 texts)."""
+        """A batch of searches in one statement (per 200 texts).
+
+        `decided` has the key of the row that each text belongs to, or None, as in `search`; those are asked one by one.
+        """
         if isinstance(texts, str):
             raise InvalidOption("search_many takes a list of texts; for one text use search")
+        if decided is not None and len(decided) != len(texts):
+            raise InvalidOption(
+                f"{len(texts)} texts, but {len(decided)} keys in `decided`: give a key or None for each"
+            )
         asked, own = replace(options, **changes), connection_of(connection)
 
         def question(search: SearchEngine) -> list[Results]:
             fields = [by_field(search.options, text) for text in texts]
             signed = search.sign(fields, asked.probes, own) if texts else []
-            return search.search_many(signed, asked.bounds(search.options), asked.where, own)
+            bounds = asked.bounds(search.options)
+            if decided is None:
+                return search.search_many(signed, bounds, asked.where, own)
+            keys = [None if key is None else self.key(key) for key in decided]
+            return search.search_each(signed, keys, bounds, asked.where, own)
 
         return self._current.ask(question, own)
 
-    def match(self, text: Text, options: Search = MATCHING, **changes: Unpack[SearchOptions]) -> Subquery:
+    def match(
+        self, text: Text, options: Search = MATCHING, *, decided: Any = None, **changes: Unpack[SearchOptions]
+    ) -> Subquery:
         """The search as a SQLAlchemy selectable: key columns, `score`, `standard_error`, to join with your own tables.
 
         Threshold and score are those of the estimated Jaccard similarity, whatever the family's own measure; rows down
         to 2.5 standard errors below the threshold are there too, as no text is looked at. Build it anew for each
-        query: it asks one generation of the index, which goes some minutes after a change of options.
+        query: it asks one generation of the index, which goes some minutes after a change of options. `decided` is the
+        key of the row that the text belongs to, as in `search`: what was decided about it by now counts.
         """
         search, asked = self._current.get(), replace(options, **changes)
         if search.options.hashing.measure != "jaccard":
             asked = replace(asked, verify=False)
         (query,) = search.sign([by_field(search.options, text)], asked.probes)
-        return search.match(query, asked.bounds(search.options), asked.where)
+        key = None if decided is None else self.key(decided)
+        return search.match(query, asked.bounds(search.options), asked.where, key)
 
     def explain(self, a: Any, b: Any) -> Explanation:
         """Why two rows are, or are not, near-duplicates: keys and shingles in common, estimate and exact value."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from sqlalchemy import Connection, Engine, func, inspect, select
 from sqlalchemy import table as source_table
@@ -17,6 +18,7 @@ from dbsim.engines.transactions import read, write
 from dbsim.errors import IndexExists, InvalidOption, UnknownName
 from dbsim.lifecycle import decisions
 from dbsim.lifecycle import groups as stored_groups
+from dbsim.lifecycle.retire import empty
 from dbsim.lifecycle.statements import drop_statements, drop_table, table_statements
 from dbsim.options import IndexOptions
 from dbsim.tables import catalogue
@@ -95,6 +97,9 @@ def _placed(
 
 def drop(engine: Engine, backend: Backend, name: str) -> None:
     """All generations, the queue, the triggers, the catalogue rows."""
+    if backend.writers_wait:
+        for record in read(engine, backend, lambda c: catalogue.generations(c, name)):
+            empty(partial(write, engine, backend), backend, record, partial(catalogue.is_unchanged, record=record))
 
     def work(connection: Connection) -> None:
         catalogue.load(connection, name)

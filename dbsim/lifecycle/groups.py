@@ -22,7 +22,8 @@ def exist(connection: Connection, backend: Backend, groups: GroupTables) -> bool
 
 def former(connection: Connection, backend: Backend, groups: GroupTables) -> tuple[str, str] | None:
     """How pairs and groups of version 0002, which knew one result only, were made: JSON of both, '' without groups."""
-    if exist(connection, backend, groups) or not backend.has_table(connection, groups.state.name):
+    # in this order: tables of today that appear between the two looks are not taken for former ones
+    if not backend.has_table(connection, groups.state.name) or exist(connection, backend, groups):
         return None
     old = table(groups.state.name, column("pairing"), column("grouping"), column("generation"))
     row = connection.execute(select(old)).first()

@@ -121,7 +121,7 @@ def _statements(backend: Backend, old: Table, new: Table) -> Iterator[str]:
             yield f"ALTER TABLE {table} ALTER COLUMN {quote(column.name)} TYPE {type_}"
 
 
-def _show(connection: Connection, backend: Backend, tables: IndexTables, roles: list[str]) -> None:
+def _show(connection: Connection, backend: Backend, tables: IndexTables, roles: dict[str, bool]) -> None:
     groups = GroupTables(tables)
     if stored_groups.exist(connection, backend, groups):
         run(connection, [*groups.views(), *backend.table_settings([groups.groups.name, groups.saved_groups.name])])

@@ -1,9 +1,11 @@
-"""Drop the generations of an index that nobody needs any more."""
+"""Drop the generations of an index that nobody needs any more, and empty large ones bit by bit before."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 from sqlalchemy import Connection, Engine, delete, select
 
@@ -20,16 +22,20 @@ from dbsim.tables.names import quote
 from dbsim.tables.slice_tables import slice_names
 
 MOST_ROWS = 20_000  # deleted at once
+FEW_ROWS = 3000  # dropped in a moment
+Change = Callable[[Callable[[Connection], Any]], Any]  # in a transaction
+Allowed = Callable[[Connection], bool]  # whether the generation may still be emptied
 LOCK_WAIT = "200ms"  # how long searches may queue behind a DROP TABLE
 
 
 def retire(engine: Engine, backend: Backend, name: str, keep: float) -> None:
     """Those replaced `keep` seconds ago or never finished; one that is still being read waits for the next run."""
+    change = partial(write, engine, backend, patience=0)
     for record in read(engine, backend, partial(_not_needed, name=name, keep=keep)):
         try:
             if backend.writers_wait:
-                _empty(engine, backend, record)
-            write(engine, backend, partial(_drop, backend=backend, record=record), patience=0)
+                empty(change, backend, record, partial(_still_not_needed, record=record))
+            change(partial(_drop, backend=backend, record=record))
         except DatabaseUnavailable:
             continue
 
@@ -61,35 +67,39 @@ def _still_not_needed(connection: Connection, record: catalogue.IndexRecord) -> 
     return record.generation in {other.generation for other in _not_needed(connection, record.name, keep=0.0)}
 
 
-def _empty(engine: Engine, backend: Backend, record: catalogue.IndexRecord) -> None:
-    """Bit by bit, because every write of the application waits while a large table is dropped.
+def empty(change: Change, backend: Backend, record: catalogue.IndexRecord, allowed: Allowed) -> None:
+    """In short transactions, because every write of the application waits while a large table is dropped.
 
-    Slices and B-trees first, then rows from the last one on: so a generation that somebody wants again meanwhile is one
-    whose filling was interrupted.
+    Slices and B-trees go first, then rows from the last one on: so a generation that somebody wants again meanwhile, or
+    whose end was interrupted, is one whose filling was interrupted.
     """
     tables = IndexTables(record)
-    write(engine, backend, partial(_without_slices, record=record), patience=0)
-    for index in tables.indexes:
-        write(engine, backend, partial(_without_index, record=record, name=str(index.element.name)), patience=0)
+    if not change(partial(_large, backend=backend, tables=tables)):
+        return
+    slices = [drop_table(name) for name in slice_names(record.name, record.generation)]
+    indexes = [f"DROP INDEX IF EXISTS {quote(str(index.element.name))}" for index in tables.indexes]
+    for statement in [*slices, *indexes]:
+        change(partial(_without, record=record, statement=statement, allowed=allowed))
     pace = Pace(MOST_ROWS, writers_wait=True)
-    while pace.write(partial(write, engine, backend), partial(_without_last, tables=tables, count=pace.size)):
+    while pace.write(change, partial(_without_last, tables=tables, count=pace.size, allowed=allowed)):
         pass
 
 
-def _without_slices(connection: Connection, record: catalogue.IndexRecord) -> None:
-    if _still_not_needed(connection, record):
-        run(connection, map(drop_table, slice_names(record.name, record.generation)))
+def _large(connection: Connection, backend: Backend, tables: IndexTables) -> bool:
+    signatures = tables.signatures
+    some = select(1).select_from(signatures).offset(FEW_ROWS).limit(1)
+    return backend.has_table(connection, signatures.name) and connection.execute(some).first() is not None
 
 
-def _without_index(connection: Connection, record: catalogue.IndexRecord, name: str) -> None:
-    if _still_not_needed(connection, record):
+def _without(connection: Connection, record: catalogue.IndexRecord, statement: str, allowed: Allowed) -> None:
+    if allowed(connection):
         catalogue.set_unfinished(connection, record)
-        run(connection, [f"DROP INDEX IF EXISTS {quote(name)}"])
+        run(connection, [statement])
 
 
-def _without_last(connection: Connection, tables: IndexTables, count: int) -> bool:
+def _without_last(connection: Connection, tables: IndexTables, count: int, allowed: Allowed) -> bool:
     """Whether there may be more."""
-    if not _still_not_needed(connection, tables.record):
+    if not allowed(connection):
         return False
     keys = key_columns(tables.signatures, tables)
     backwards = [key.desc() for key in keys]

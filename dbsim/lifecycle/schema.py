@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, Engine, MetaData, Table, inspect
@@ -62,6 +63,7 @@ def upgrade(
 
     The hook is called with those that were made; where Citus is installed, all of them come to lie on every node.
     """
+    import_module("alembic.operations")  # now: others would wait for it while the tables are locked
 
     def work(connection: Connection) -> str:
         backend.alone(connection)

@@ -20,7 +20,7 @@ from dbsim.search.query import Query
 from dbsim.search.results import Hit, Results
 from dbsim.search.statements import Look, Statements, about_row, many_parameters, parameters, self_parameters
 from dbsim.tables.catalogue import is_ready
-from dbsim.tables.decision_tables import DecisionTables, decisions_name
+from dbsim.tables.decision_tables import DecisionTables
 from dbsim.tables.key_conditions import among, key_columns
 from dbsim.tables.source import Key, Texts, Unindexable
 
@@ -232,7 +232,7 @@ class Asker(Stage):
 
     def knows_decisions(self, connection: Connection) -> bool:
         """Whether people may have decided something, and the caller may know it."""
-        name = decisions_name(self.tables.record.name)
+        name = DecisionTables.of(self.tables).decisions.name
         self._decisions = self._decisions or self.backend.has_table(connection, name)
         return self._decisions and self.backend.can_read(connection, name)
 

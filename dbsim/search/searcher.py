@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import BindParameter, ColumnElement, Connection, Subquery, bindparam, select
+from sqlalchemy import BindParameter, ColumnElement, Connection, Subquery, bindparam, not_, select, union_all
 from sqlalchemy.sql.visitors import replacement_traverse
 
 from dbsim.engines.stored_keys import stored_key, stored_keys
@@ -17,13 +17,14 @@ from dbsim.errors import InvalidOption, UnknownKey
 from dbsim.hashing.error import DEVIATIONS
 from dbsim.hashing.records.waterfall import Waterfall, waterfalls
 from dbsim.search.asking import Asker
-from dbsim.search.deciding.people import respect, verdicts_of
+from dbsim.search.deciding.people import Verdicts, respect, verdicts_of
 from dbsim.search.deciding.texts import cut_of
 from dbsim.search.explain import Explanation, explain
 from dbsim.search.limits import Bounds, Where
 from dbsim.search.query import Query, as_lookups
 from dbsim.search.results import Results
 from dbsim.sync import models
+from dbsim.tables.decision_tables import SAME
 from dbsim.tables.key_conditions import among, chunks, key_columns
 from dbsim.tables.source import Key, public_key
 
@@ -114,11 +115,34 @@ class SearchEngine(Asker):
             texts = (lambda: query.texts) if query is not None else (lambda: None)
             return respect(self, own, verdicts_of(self, own, key), bounds, where, texts, ask)
 
-    def match(self, query: Query | None, bounds: Bounds, where: Where) -> Subquery:
+    def search_each(
+        self,
+        queries: Sequence[Query | None],
+        keys: Sequence[Key | None],
+        bounds: Bounds,
+        where: Where,
+        own: Connection | None,
+    ) -> list[Results]:
+        """A batch in which some texts belong to rows."""
+        free = iter(
+            self.search_many([q for q, key in zip(queries, keys, strict=True) if key is None], bounds, where, own)
+        )
+        pairs = zip(queries, keys, strict=True)
+        return [next(free) if key is None else self.search_for(one, bounds, where, own, key) for one, key in pairs]
+
+    def match(self, query: Query | None, bounds: Bounds, where: Where, key: Key | None = None) -> Subquery:
         """Key columns, score and standard error as a selectable to join with; cut so low that pairs are not lost."""
         query = query or Query.nothing(self.tables.record.options)
-        rows = self.statements.candidates(where, width=query.width).limit(bounds.max_candidates)
+        key, verdicts = self._decided(key)
+        left_out = None
+        if key is not None:
+            left_out = not_(among(key_columns(self.tables.signatures, self.tables), [key, *verdicts]))
+        rows = self.statements.candidates(where, width=query.width, marked=left_out).limit(bounds.max_candidates)
         ranked = self.statements.ranked(rows.subquery("candidates"))
+        same = [other for other, verdict in verdicts.items() if verdict == SAME]
+        if same:
+            both = union_all(select(ranked.subquery()), self.statements.ranked_anyway(same, where))
+            ranked = select(both.subquery("near"))
         columns = ranked.selected_columns
         best_first = [columns[self.tables.names.score].desc(), *(columns[name] for name in self.tables.key_names)]
         ordered = ranked.order_by(*best_first).limit(bounds.limit)
@@ -126,6 +150,14 @@ class SearchEngine(Asker):
         values = self._values(query, cut, bounds, bounds.limit)
         values["dbsim_error"] = round((bounds.threshold - cut.lowest) / DEVIATIONS, 4)
         return cast(Subquery, replacement_traverse(ordered.subquery(), {}, partial(_bound, values)))
+
+    def _decided(self, key: Key | None) -> tuple[Key | None, Verdicts]:
+        """The row as it is stored, and what was decided about it."""
+        if key is None:
+            return None, {}
+        with self.context.searching() as own:
+            key = stored_key(own, self.backend, self.tables, key)
+            return key, verdicts_of(self, own, key)
 
     def query_of(self, connection: Connection, key: Key, bounds: Bounds) -> Query | None:
         """The stored signature of a row; its text where that is needed, or where it is not indexed yet."""

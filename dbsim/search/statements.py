@@ -53,6 +53,7 @@ from dbsim.search.query import Query, key_parameter_names
 from dbsim.search.score import Filter, score
 from dbsim.tables.decision_tables import DecisionTables
 from dbsim.tables.index_tables import IndexTables
+from dbsim.tables.key_conditions import among
 from dbsim.tables.source import Key
 
 POOL = 10_000  # rows looked through for those that share most keys, when there are too many; or 10 × max_candidates
@@ -209,6 +210,16 @@ class Statements:
         scored = select(*(candidates.c[name] for name in self.tables.key_names), self._score(candidates), error)
         inner = scored.subquery("scored")
         return select(inner).where(inner.c[self.tables.names.score] >= bindparam("dbsim_lowest", type_=Double))
+
+    def ranked_anyway(self, keys: Sequence[Key], where: Where) -> Select[Any]:
+        """The same columns of these rows, whatever their score."""
+        stored = self.tables.signatures
+        wanted = [among([stored.c[name] for name in self.tables.key_names], keys)]
+        wanted += [self.fulfils(where)] if where is not None else []
+        rows = select(*self._ranking_columns()).where(*wanted).subquery("decided")
+        error = bindparam("dbsim_error", type_=Double).label(self.tables.names.error)
+        value = func.coalesce(self._score(rows).element, 0.0).label(self.tables.names.score)
+        return select(*(rows.c[name] for name in self.tables.key_names), value, error)
 
     def _score(self, candidates: FromClause) -> Label[float]:
         names = self.tables.names

@@ -160,11 +160,20 @@ def unknown(connection: Connection, name: str) -> UnknownName:
 
 def require_unchanged(connection: Connection, record: IndexRecord) -> None:
     """Before something is made for an index that was looked up a while ago: it may be gone, or another one."""
-    stamp = connection.scalar(select(index_table.c.stamp).where(index_table.c.name == record.name))
+    stamp = _stamp(connection, record.name)
     if stamp is None:
         raise unknown(connection, record.name)
     if stamp != record.stamp:
         raise IndexChanged(record.name)
+
+
+def is_unchanged(connection: Connection, record: IndexRecord) -> bool:
+    """Whether it is still the index that was looked up a while ago."""
+    return _stamp(connection, record.name) == record.stamp
+
+
+def _stamp(connection: Connection, name: str) -> str | None:
+    return connection.scalar(select(index_table.c.stamp).where(index_table.c.name == name))
 
 
 def generations(connection: Connection, name: str, *, lock: bool = False, share: bool = False) -> list[IndexRecord]:
@@ -262,17 +271,20 @@ def forget_secret(connection: Connection, name: str) -> None:
 
 def set_ready(connection: Connection, record: IndexRecord) -> None:
     """Of this generation, wherever its row is."""
-    beside = generation_table
-    for table, name in ((index_table, index_table.c.name), (beside, beside.c.index_name)):
-        connection.execute(
-            update(table).where(name == record.name, table.c.generation == record.generation).values(state=READY)
-        )
+    _set_state(connection, record, READY)
 
 
 def set_unfinished(connection: Connection, record: IndexRecord) -> None:
-    """Of a generation beside the one that is searched: who wants it again has it filled again."""
-    mine = (generation_table.c.index_name == record.name, generation_table.c.generation == record.generation)
-    connection.execute(update(generation_table).where(*mine).values(state=FILLING))
+    """Of a generation that loses its rows: who wants it again has it filled again."""
+    _set_state(connection, record, FILLING)
+
+
+def _set_state(connection: Connection, record: IndexRecord, state: str) -> None:
+    beside = generation_table
+    for table, name in ((index_table, index_table.c.name), (beside, beside.c.index_name)):
+        connection.execute(
+            update(table).where(name == record.name, table.c.generation == record.generation).values(state=state)
+        )
 
 
 def switch(connection: Connection, old: IndexRecord, new: IndexRecord, when: int) -> None:

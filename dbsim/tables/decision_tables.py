@@ -42,6 +42,11 @@ def decisions_name(index: str) -> str:
     return identifier("dbsim", index, "decisions")
 
 
+def decided_name(index: str) -> str:
+    """PostgreSQL: the view of them for a role that was granted the index."""
+    return identifier("dbsim", index, "decided")
+
+
 def sides_of(key_names: Sequence[str]) -> tuple[list[str], list[str]]:
     """Column names of both keys, as in the view of pairs: a and b, or a_<column>, … for a composite key."""
     if len(key_names) == 1:
@@ -67,7 +72,7 @@ class DecisionTables:
 
     @cached_property
     def decisions(self) -> Table:
-        name = decisions_name(self.tables.record.name)
+        name = (decided_name if self.tables.shown else decisions_name)(self.tables.record.name)
         types = [type_ for _, type_ in self.tables.record.primary_key]
         keys = [
             Column(n, PlainType(t), nullable=False) for side in self.sides for n, t in zip(side, types, strict=True)

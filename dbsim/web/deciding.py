@@ -19,6 +19,7 @@ from dbsim.web.reviewing import Session, identity
 from dbsim.web.state import BROWSER, NAME, Server, browser_id, link, sent_key
 
 PAGE = 50
+DECISIONS = "decisions"  # the figure that a decision changes
 YEAR = 365 * 86400
 
 
@@ -29,11 +30,12 @@ def page(server: Server, request: Request) -> Response:
 def _shown(server: Server, request: Request, mine: str, message: str = "") -> Response:
     index = server.chosen(request)
     view = server.view(index)
-    if not index.context.read(view.exist):
-        return server.page(request, "no_groups.html", index=index, title="Review")
     session = server.sessions.of(index, mine)
-    pair = None if server.read_only else _next(server, index, view, mine)
-    counts = server.counted(index, "decisions", Book(index.context).counts) or {}
+    counts = server.counted(index, DECISIONS, Book(index.context).counts) or {}
+    found = index.context.read(lambda c: _waiting(c, view, session, counts.get("outdated", 0)))
+    if found is None:
+        return server.page(request, "no_groups.html", index=index, title="Review")
+    pair = None if server.read_only else _next(server, index, view, mine, found)
     total = server.counted(index, "pairs", view.pairs) or 0
     values: dict[str, Any] = {
         "pair": pair,
@@ -50,37 +52,39 @@ def _shown(server: Server, request: Request, mine: str, message: str = "") -> Re
     return answer
 
 
-def _next(server: Server, index: Index, view: Browser, mine: str) -> Doubtful | None:
-    """Outdated decisions first, then pairs near the threshold."""
-    names = view.tables.key_names
+def _waiting(connection: Connection, view: Browser, session: Session, outdated: int) -> list[Doubtful] | None:
+    """Outdated decisions first, then pairs near the threshold from where this browser is; None without groups."""
+    if not view.exist(connection):
+        return None
+    names, pairs = view.tables.key_names, view.outdated(connection) if outdated else []
+    again = [Doubtful(public_key(names, a), public_key(names, b), 0.0, None) for a, b in pairs]
+    return again + view.doubtful(connection, 0.0, session.place)
 
-    def again(connection: Connection) -> list[Doubtful]:
-        pairs = view.outdated(connection)
-        return [Doubtful(public_key(names, a), public_key(names, b), 0.0, (0.0, 0, 0)) for a, b in pairs]
 
-    pair = server.sessions.take(index, mine, index.context.read(again))
+def _next(server: Server, index: Index, view: Browser, mine: str, found: list[Doubtful]) -> Doubtful | None:
+    """The first that nobody else has; what is before it is decided, or others have it."""
     session = server.sessions.of(index, mine)
-    while pair is None:
-        place = session.place
-        found = index.context.read(lambda c: view.doubtful(c, 0.0, place))  # noqa: B023
-        if found:
-            pair = server.sessions.take(index, mine, found)
-            score, a, b = found[-1].place if pair is None else pair.place
-            session.place = (score, a, b if pair is None else b - 1)  # what is before it is decided, or others have it
-        elif place is None:
+    while True:
+        pair = server.sessions.take(index, mine, found) if found else None
+        if pair is not None:
+            if pair.place is not None:
+                score, a, b = pair.place
+                session.place = (score, a, b - 1)
+            return pair
+        if not found and session.place is None:
             return None
-        else:
-            session.place = None  # once more from the beginning: others may have left pairs open
-            found = index.context.read(lambda c: view.doubtful(c, 0.0, None))
+        # on from the last of these; at the end once more from the beginning: others may have left pairs open
+        session.place = found[-1].place if found else None
+        found = index.context.read(lambda c: view.doubtful(c, 0.0, session.place))
+        if session.place is None:
             return server.sessions.take(index, mine, found) if found else None
-    return pair
 
 
 def _compared(index: Index, pair: Doubtful) -> dict[str, Any]:
-    """Both rows field by field, and why they are similar."""
+    """Both rows field by field, why they are similar, and what was decided about other texts of theirs."""
     a, b = index.rows([pair.a, pair.b])
     explained = index.explain(pair.a, pair.b) if a is not None and b is not None else None
-    before = next(iter(index.decisions_among([pair.a, pair.b])), None)
+    before = next(iter(index.decisions_among([pair.a, pair.b])), None) if pair.place is None else None
     return {"a": a, "b": b, "explained": explained, "before": before}
 
 
@@ -104,6 +108,7 @@ def decided(server: Server, request: Request, fields: dict[str, str]) -> Respons
             return _shown(server, request, mine, str(error))
         session.history.append((a, b, before))
         session.done += 1
+    server.figures.forget((index.name, DECISIONS))
     Claims(index.context).release(mine)
     back = fields.get("back")
     answer = RedirectResponse(link("/group", index, id=back) if back else link("/review", index), 303)
@@ -137,7 +142,7 @@ def listed(server: Server, request: Request) -> Response:
         "decisions": [decision for _, decision in found[:PAGE]],
         "next": None if more is None else json.dumps(list(more), default=str),
         "verdict": verdict or "",
-        "counts": server.counted(index, "decisions", book.counts) or {},
+        "counts": server.counted(index, DECISIONS, book.counts) or {},
     }
     return server.page(request, "decisions.html", index=index, title="Decisions", **values)
 

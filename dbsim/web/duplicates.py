@@ -7,11 +7,13 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from sqlalchemy import Connection
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 
 from dbsim.dedupe.acting.keep import CHOICES
 from dbsim.dedupe.people.browse import BARS, SORTS, Browser, Filter, Summary
+from dbsim.dedupe.people.decisions import Book, Decision
 from dbsim.errors import DbsimError, InvalidOption, UnknownKey
 from dbsim.index import Index
 from dbsim.report.table import COLUMNS, write_rows
@@ -60,14 +62,13 @@ def group(server: Server, request: Request) -> Response:
         raise InvalidOption(f"rows are kept by {', '.join(CHOICES)} here, not by {keep!r}")
     number = _integer(request.query_params.get("id"))
     view = server.view(index)
-    members = index.context.read(lambda c: view.members(c, number, MEMBERS))
-    found = index.context.read(lambda c: view.page(c, Filter(rows=1, among=(number,)), "size", None, 1))
+    members, found, said = index.context.read(lambda c: _of_group(c, index, view, number))
     if not members or not found:
         raise UnknownKey("this group is no more: its rows have changed, look at the list again")
     kept = index.kept([number], keep=keep)
     rows = index.rows([key for key, _ in members])
     first = rows[0]
-    decided = {identity(d.a, d.b): d for d in index.decisions_among([key for key, _ in members])}
+    decided = {identity(d.a, d.b): d for d in said}
     shown = [
         {
             "key": key,
@@ -80,6 +81,16 @@ def group(server: Server, request: Request) -> Response:
     ]
     values: dict[str, Any] = {"group": found[0], "members": shown, "first": first, "keep": keep, "choices": CHOICES}
     return server.page(request, "group.html", index=index, title="Group", **values)
+
+
+def _of_group(
+    connection: Connection, index: Index, view: Browser, number: int
+) -> tuple[list[tuple[Any, float]], list[Summary], list[Decision]]:
+    """Its first rows with their scores, its figures, and what was decided about those rows."""
+    members = view.members(connection, number, MEMBERS)
+    found = view.page(connection, Filter(rows=1, among=(number,)), "size", None, 1)
+    said = Book(view.context).of(connection, [index.key(key) for key, _ in members])
+    return members, found, [decision for _, _, decision in said]
 
 
 def export(server: Server, request: Request) -> Response:

@@ -12,7 +12,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from dbsim.errors import DbsimError
 
-QUICK = 0.02  # seconds: what is counted faster is counted whenever it is asked for
+QUICK = 0.003  # seconds: what is counted faster is counted whenever it is asked for
 SHARE = 50  # else a count is good for so many times as long as it took, and for a minute at most
 LONGEST = 60.0
 PATIENCE = 1.0  # seconds a page waits for what was never counted
@@ -45,15 +45,24 @@ class Figures:
             if len(self._known) > REMEMBERED:
                 self._known.clear()
             found = self._known.setdefault(name, Figure())
-            if not found.counting and time.monotonic() - found.at > self._good_for(found):
+            begin = not found.counting and time.monotonic() - found.at > self._good_for(found)
+            if begin:
                 found.counting = True
                 found.done.clear()
-                threading.Thread(target=self._count, args=(found, count), daemon=True).start()
+        if begin and found.at and found.took <= self.quick:  # a thread would take longer
+            self._count(found, count)
+        elif begin:
+            threading.Thread(target=self._count, args=(found, count), daemon=True).start()
         if not found.at or found.took <= self.quick:
             found.done.wait(max(PATIENCE, self.quick))
         if found.error is not None:
             raise found.error
         return found.value
+
+    def forget(self, name: Any) -> None:
+        """What this server has changed itself is counted again."""
+        with self._lock:
+            self._known.pop(name, None)
 
     def _good_for(self, found: Figure) -> float:
         return 0.0 if found.took <= self.quick else min(found.took * SHARE, LONGEST)

@@ -34,7 +34,8 @@ def _found(server: Server, index: Index, request: Request) -> dict[str, Any]:
     if len(names) == 1:
         asked = {names[0]: text or asked[names[0]]}
     threshold = _number(request.query_params.get("threshold"), index.options.threshold)
-    long = {field.name: field.unit == "words" for field in index.options.fields}
+    persons = index.options.hashing.rarity  # whose fields are short, whatever they are compared by
+    long = {field.name: field.unit == "words" and not persons for field in index.options.fields}
     values: dict[str, Any] = {"asked": asked, "long": long, "threshold": threshold, "results": None}
     if not any(part.strip() for part in asked.values()):
         return values

@@ -1,12 +1,13 @@
 -- Pairs of rows that share a bucket key, in both directions: a filter on one side is enough. A view cannot look at
 -- texts, so it lists what may reach the threshold: the score is an estimate, `standard_error` says how good.
 -- One join a key, which a filter on a row's own key reaches through indexes. What people decided counts: different rows
--- are left out, the same ones are there whatever their score.
+-- are left out, the same ones are there whatever their score (`decided`).
 -- No function is needed: common bits are counted with shifts and sums over the 64-bit words of the filters.
 -- Kept small, because SQLite reads every view again whenever the host alters any table: the score stands here once, and
 -- a last SELECT without FROM (and a threshold that is a SELECT) keeps SQLite from copying it to every key and condition.
 CREATE VIEW {pairs_view} AS /* {mark} */
-SELECT {pair_names}, coalesce(score, 0.0) AS score, shared_keys, standard_error
+SELECT {pair_names}, coalesce(score, 0.0) AS score, shared_keys, standard_error,
+    CASE dbsim_verdict WHEN '{same}' THEN dbsim_verdict END AS decided
 FROM (
     SELECT {candidate_names}, {score} AS score, coalesce({shared_keys}, 0) AS shared_keys,
         {standard_error} AS standard_error, {step} AS dbsim_step, {verdict} AS dbsim_verdict

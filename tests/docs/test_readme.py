@@ -168,10 +168,12 @@ def test_sql_runs_as_written(shop: str) -> None:
     assert answers[3].startswith("articles|3|3|0|")
     if "://" in shop:
         answers = [client_answers(shop, one) for one in statements(page, "postgresql")]
-        search, similar, explain, components, fill, grant, words, both = answers
+        search, similar, edited, decisions, explain, components, fill, grant, words, both = answers
         title, score, _ = search.splitlines()[0].split("|")
         assert (title, float(score)) == ("The text", 1.0)
         assert similar.startswith("2|0.")
+        assert "1|" not in edited  # the row itself is not found
+        assert decisions == ""
         assert "{ewe,wer,er_,r_a}" in explain
         assert components.splitlines()[:2] == ["1|1", "1|2"]
         assert fill == "0"

@@ -175,7 +175,8 @@ def test_any_key(database: dbsim.Database) -> None:
 
 
 def test_an_index_made_before_there_were_decisions(index: dbsim.Index, database: dbsim.Database) -> None:
-    execute(database.engine, "DROP VIEW dbsim_articles_pairs", "DROP TABLE dbsim_articles_decisions")
+    cascade = "" if database.engine.dialect.name == "sqlite" else " CASCADE"
+    execute(database.engine, "DROP VIEW dbsim_articles_pairs", f"DROP TABLE dbsim_articles_decisions{cascade}")
     assert [hit.key for hit in index.similar(1)] == [2, 3, 4]
     assert listed(index) == []
     assert not index.undecide(1, 2)

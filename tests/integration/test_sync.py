@@ -15,6 +15,7 @@ import dbsim
 from dbsim.engines.postgresql.backend import PostgreSQL
 from dbsim.engines.sqlite.backend import SQLite
 from dbsim.errors import DatabaseUnavailable
+from dbsim.lifecycle import retire
 from dbsim.sync.worker import SyncReport
 from dbsim.sync.worklog import WorkLog
 from tests.integration.helpers import (
@@ -406,6 +407,44 @@ def test_drop_leaves_nothing_behind(database: dbsim.Database, options: dict[str,
         assert fetch(database.engine, "SELECT count(*) FROM dbsim_index") == [(0,)]
         assert fetch(database.engine, "SELECT count(*) FROM dbsim_quarantine") == [(0,)]
         execute(database.engine, f"INSERT INTO articles VALUES (100, '{ONE}')", "DELETE FROM articles WHERE id = 100")
+
+
+@sqlite_only
+def test_a_drop_interrupted_in_the_middle_is_repaired_by_sync_or_ends_with_the_next_drop(
+    database: dbsim.Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A large table goes bit by bit, so that no write of the application waits for it."""
+    monkeypatch.setattr(retire, "FEW_ROWS", 5)
+    monkeypatch.setattr(retire, "MOST_ROWS", 8)
+    articles(database.engine, corpus(9))
+    before = objects(database.engine)
+    index = database.create_index("articles", table="articles", columns="body", **QUICK)
+    index.sync()
+    execute(database.engine, f"INSERT INTO articles VALUES (1000, '{ONE}')")
+    with monkeypatch.context() as patched:
+        patched.setattr(retire, "_without_last", interrupted_after(2, retire._without_last))
+        with pytest.raises(ZeroDivisionError):
+            index.drop()
+    assert 0 < fetch(database.engine, "SELECT count(*) FROM dbsim_articles")[0][0] < 9 * 10
+    assert "dbsim sync" in " ".join(index.status().problems)
+    index.sync()
+    assert_in_step(database, "articles")
+    index.drop()
+    execute(database.engine, "DELETE FROM articles WHERE id = 1000")
+    assert objects(database.engine) == before
+
+
+def interrupted_after(times: int, work: Callable[..., Any]) -> Callable[..., Any]:
+    left = times
+
+    def interrupted(*arguments: Any, **options: Any) -> Any:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise ZeroDivisionError
+        return work(*arguments, **options)
+
+    return interrupted
 
 
 # ── no side effects on the application ──

@@ -77,11 +77,11 @@ def _built(record: IndexRecord, columns: tuple[str, ...], rows: Rows) -> Dump:
     return built
 
 
-def build_like(database: dbsim.Database, record: IndexRecord) -> Index:
+def build_like(database: dbsim.Database, record: IndexRecord, name: str | None = None) -> Index:
     """An index with the same options and secret in another database."""
     options = record.options
     return database.create_index(
-        options.name,
+        name or options.name,
         table=options.table,
         fields=options.fields,
         family=options.family,

@@ -344,8 +344,8 @@ def test_a_generation_half_emptied_is_filled_again(
     (old,) = [record for record in worker.read(lambda c: catalogue.generations(c, "articles")) if not record.searched]
     tables = IndexTables(old)
     name = str(tables.indexes[0].element.name)
-    worker.write(lambda c: retire._without_index(c, old, name))
-    assert worker.write(lambda c: retire._without_last(c, tables, 20))
+    worker.write(lambda c: retire._without(c, old, f"DROP INDEX {name}", allowed=lambda _: True))
+    assert worker.write(lambda c: retire._without_last(c, tables, 20, allowed=lambda _: True))
     assert fetch(database.engine, f"SELECT max(id), count(*) FROM {tables.signatures.name}") == [(9, 10)]
     database.alter_index("articles", threshold=before.threshold, bits=256, rows=before.rows, keys=before.keys)
     execute(database.engine, f"UPDATE articles SET body = '{body(3)} and more' WHERE id IN (3, 25)")

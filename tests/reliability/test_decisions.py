@@ -5,13 +5,13 @@ from __future__ import annotations
 import random
 
 import pytest
-from sqlalchemy import text
 
 import dbsim
 from dbsim.errors import Contradiction, UnknownKey
 from tests.conftest import SECRET
 from tests.integration.helpers import articles, execute, near_copy, sentence
 from tests.reliability.harness import size
+from tests.reliability.people import assert_respected, groups, groups_from_scratch
 
 pytestmark = pytest.mark.long
 
@@ -20,28 +20,8 @@ SQL = ("write", "erase", "change")
 OPTIONS = {"table": "articles", "columns": ["body"], "threshold": 0.5, "rows": 1, "keys": 6, "secret": SECRET}
 
 
-def groups(index: dbsim.Index) -> set[frozenset[int]]:
-    return {frozenset(hit.key for hit in group.members) for group in index.duplicates(by="components")}
-
-
 def body(chance: random.Random) -> str:
     return near_copy(chance.randrange(3), chance.randrange(1, 9))
-
-
-def scratch(database: dbsim.Database, index: dbsim.Index) -> set[frozenset[int]]:
-    """The same table, secret and decisions in a new index."""
-    other = database.create_index("scratch", **OPTIONS)
-    other.sync()
-    with database.engine.begin() as connection:
-        for decision in index.decisions():
-            if not decision.outdated:
-                values = {"a": decision.a, "b": decision.b, "v": decision.verdict}
-                insert = "INSERT INTO dbsim_scratch_decisions (a, b, verdict) VALUES (:a, :b, :v)"
-                connection.execute(text(insert), values)
-    other.sync()
-    found = groups(other)
-    database.drop_index("scratch")
-    return found
 
 
 def step(chance: random.Random, database: dbsim.Database, index: dbsim.Index) -> None:
@@ -82,14 +62,8 @@ def test_incremental_groups_equal_a_full_run_with_decisions(database: dbsim.Data
             step(chance, database, index)
         index.sync()
         found = groups(index)
-        assert found == scratch(database, index)
-        together = {frozenset((a, b)) for group in found for a in group for b in group if a != b}
-        for decision in index.decisions():
-            pair = frozenset((decision.a, decision.b))
-            if decision.outdated:
-                continue
-            assert not (decision.verdict == "different" and pair in together)
-            assert not (decision.verdict == "same" and pair not in together)
+        assert found == groups_from_scratch(database, index)
+        assert_respected(database, index, found)
 
 
 def test_same_below_the_threshold_and_different_through_a_third_row(database: dbsim.Database) -> None:
@@ -120,7 +94,7 @@ def test_copies_that_are_different(database: dbsim.Database) -> None:
     index.decide(2, 3, "same")
     index.sync()
     assert groups(index) == {frozenset((1, 4)), frozenset((2, 3))}
-    assert groups(index) == scratch(database, index)
+    assert groups(index) == groups_from_scratch(database, index)
     index.decide(2, 3, "different")
     index.decide(3, 5, "same")
     assert groups(index) == {frozenset((1, 2, 4)), frozenset((3, 5))}
@@ -141,7 +115,7 @@ def test_decisions_about_copies_that_want_different_things(database: dbsim.Datab
     index.decide(2, 3, "different")
     index.decide(2, 4, "same")
     assert groups(index) == {frozenset((1, 3)), frozenset((2, 4))}
-    assert groups(index) == scratch(database, index)
+    assert groups(index) == groups_from_scratch(database, index)
 
 
 def test_deleting_leaves_copies_that_are_different(database: dbsim.Database) -> None:

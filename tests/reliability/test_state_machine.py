@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,15 +16,14 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 from sqlalchemy import Connection
 
 import dbsim
+from dbsim.errors import Contradiction, InvalidOption, UnknownKey
 from dbsim.index import Index
 from dbsim.sync.presign import Rehearsal
 from dbsim.sync.refresh import refresh
 from tests.reliability.harness import FIELDS, FULL, Application, create_index, sentence, size, small_batches
 from tests.reliability.oracle import Dump, assert_converged, dump, source_rows
+from tests.reliability.people import assert_respected, groups, groups_from_scratch
 
-pytestmark = pytest.mark.long
-
-SEQUENCES, STEPS = size(20, 400), size(20, 40)
 OTHER_OPTIONS = {"fields": FIELDS[1:], "rows": 2, "keys": 3}
 
 
@@ -70,6 +70,7 @@ writes = st.one_of(
     st.tuples(st.just("replace"), rows),
     st.tuples(st.just("truncate")),
 )
+verdicts = st.sampled_from(["same", "same", "different", "different", "unsure", "none"])
 some_writes = st.lists(writes, min_size=1, max_size=4)
 
 
@@ -87,6 +88,7 @@ class Side:
     app: Application = field(init=False)
     index: Index = field(init=False)
     bypassed: bool = False
+    grouped: bool = False  # groups are stored, and kept up to date
 
     def __post_init__(self) -> None:
         self.database = dbsim.open(self.url, create=True)
@@ -103,7 +105,7 @@ class Side:
     def recreate(self, **options: Any) -> None:
         self.database.drop_index("articles")
         self.create(**options)
-        self.bypassed = False
+        self.bypassed = self.grouped = False
 
     def close(self) -> None:
         self.app.close()
@@ -222,7 +224,38 @@ class Side:
     def finish(self) -> Dump:
         assert_converged(self.index, reconcile=self.bypassed, problem="are quarantined")
         self.bypassed = False
+        self.check_groups()
         return dump(self.index)
+
+    # ── people ──
+    def decide(self, one: int, two: int, verdict: str) -> None:
+        """Not about rows that are not indexed, not against what was decided before."""
+        with suppress(Contradiction, UnknownKey, InvalidOption):
+            if verdict == "none":
+                self.index.undecide(one, two)
+            else:
+                self.index.decide(one, two, verdict)
+
+    def decide_in_sql(self, one: int, two: int, verdict: str) -> None:
+        """Into a table that anybody may write, without a look at what it says."""
+        table, (low, high) = "dbsim_articles_decisions", sorted((one, two))
+        if verdict == "none":
+            self.app.execute(f"DELETE FROM {table} WHERE a = {one} OR b = {two}")
+        elif low == high:
+            self.app.execute(f"UPDATE {table} SET verdict = '{verdict}' WHERE b = {one}")
+        else:
+            values = f"({low}, {high}, '{verdict}')"
+            self.app.execute(f"INSERT INTO {table} (a, b, verdict) VALUES {values} ON CONFLICT DO NOTHING")
+
+    def group(self) -> None:
+        groups(self.index)
+        self.grouped = True
+
+    def check_groups(self) -> None:
+        if self.grouped:
+            found = groups(self.index)
+            assert found == groups_from_scratch(self.database, self.index)
+            assert_respected(self.database, self.index, found)
 
 
 class Program(RuleBasedStateMachine):
@@ -355,6 +388,23 @@ class Program(RuleBasedStateMachine):
     def search(self, text: str) -> None:
         self.each(lambda side: side.index.search(text, threshold=0.0))
 
+    # ── people ──
+    @precondition(lambda self: self.filled)
+    @rule(one=ids, two=ids, verdict=verdicts)
+    def decide(self, one: int, two: int, verdict: str) -> None:
+        self.each(lambda side: side.decide(one, two, verdict))
+
+    @precondition(lambda self: self.filled)
+    @rule(one=ids, two=ids, verdict=verdicts)
+    def decide_in_sql(self, one: int, two: int, verdict: str) -> None:
+        self.each(lambda side: side.decide_in_sql(one, two, verdict))
+
+    @precondition(lambda self: self.filled)
+    @rule()
+    def group(self) -> None:
+        """From here on groups are stored and kept up to date."""
+        self.each(lambda side: side.group())
+
     # ── the index itself ──
     @rule(other=st.booleans())
     def rebuild(self, other: bool) -> None:
@@ -370,10 +420,23 @@ class Program(RuleBasedStateMachine):
                 side.close()
 
 
-def test_both_engines_converge_and_end_equal(tmp_path: Path, new_postgres: str) -> None:
+class People(Program):
+    """The same with groups from the beginning and little else than decisions, edits, deletions and syncs between."""
+
+    transaction = savepoint = unseen_writes = reconcile = None  # type: ignore[assignment]
+    fill_step = two_workers = check_and_repair = search = rebuild = None  # type: ignore[assignment]
+
+    @initialize(pool=st.tuples(*[st.sampled_from(TEXTS[:5])] * 4), first=st.lists(rows, min_size=5, max_size=9))
+    def start(self, pool: tuple[Any, ...], first: list[tuple[Any, ...]]) -> None:
+        super().start(pool, first)
+        self.sync()
+        self.group()
+
+
+def run(program: type[Program], sequences: int, steps: int, *arguments: Any) -> None:
     configured = settings(
-        max_examples=SEQUENCES,
-        stateful_step_count=STEPS,
+        max_examples=sequences,
+        stateful_step_count=steps,
         deadline=None,
         database=None,
         derandomize=not FULL,
@@ -381,5 +444,14 @@ def test_both_engines_converge_and_end_equal(tmp_path: Path, new_postgres: str) 
         print_blob=True,
     )
     Program.ran = 0
-    run_state_machine_as_test(lambda: Program(tmp_path, new_postgres), settings=configured)
-    print(f"\n{SEQUENCES} sequences, {Program.ran} steps on both engines: 0 divergences")
+    run_state_machine_as_test(lambda: program(*arguments), settings=configured)
+    print(f"\n{sequences} sequences, {Program.ran} steps on both engines: 0 divergences")
+
+
+@pytest.mark.long
+def test_both_engines_converge_and_end_equal(tmp_path: Path, new_postgres: str) -> None:
+    run(Program, size(20, 400), size(20, 40), tmp_path, new_postgres)
+
+
+def test_people_decide_while_rows_change(tmp_path: Path, new_postgres: str) -> None:
+    run(People, size(2, 400), size(12, 30), tmp_path, new_postgres)

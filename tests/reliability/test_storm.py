@@ -135,7 +135,6 @@ def act(url: str, seed: int, stop: Event, told: Any) -> None:
     told.put((done, dict(odd)))
 
 
-@pytest.mark.long  # of ten runs one meets a drop between two statements and says it in other words: to be found
 def test_many_processes_create_change_and_drop(url: str, database: dbsim.Database) -> None:
     articles(database.engine, corpus(10))
     made(database).sync()

@@ -22,7 +22,7 @@ from dbsim.hashing.bloom import (
     jaccard_raw,
     jaccard_seed,
 )
-from tests.unit.test_minhash import features_from, random_pairs
+from tests.statistics.test_minhash import features_from, random_pairs
 
 SIZES = (64, 256, 1024, 4096, 65536)
 hash_sets = st.lists(st.lists(st.integers(0, 2**62 - 1), max_size=12), max_size=6)

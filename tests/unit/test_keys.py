@@ -14,8 +14,8 @@ from dbsim.hashing.families.minhash import MinHash, signature
 from dbsim.hashing.families.registry import FAMILIES, resolve
 from dbsim.hashing.keys import LIMIT_KEYS, MAX_KEYS, MAX_ROWS, Plan, band, choose_plan
 from dbsim.text.features import Features
+from tests.statistics.test_minhash import features_of_rows, keys_of, random_pairs, union_and_common
 from tests.unit.test_arithmetic import combine_by_integers
-from tests.unit.test_minhash import features_of_rows, keys_of, random_pairs, union_and_common
 
 thresholds = st.floats(0.15, 1.0)
 recalls = st.floats(0.01, 0.999)

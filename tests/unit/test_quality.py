@@ -10,7 +10,7 @@ import pytest
 
 from dbsim.dedupe.kernels.clustering import Graph
 from dbsim.dedupe.kernels.quality import expected_density, f_measure, minimum_cut, partial_connectivity
-from tests.unit.test_groups import TRIANGLES, graph
+from tests.statistics.test_groups import TRIANGLES, graph
 
 SPLIT = np.array([0, 0, 0, 3, 3, 3])
 

@@ -20,7 +20,7 @@ from dbsim.tables.source import Key, public_key
 BARS = 40  # of a histogram of scores from 0 to 1
 SORTS = {"size": ("rows", True), "diameter": ("diameter", True), "score": ("lowest", False)}  # descending?
 SMALLEST = 2  # rows of a group
-LOOKED_AT, MOST_LOOKED_AT = 25, 1000  # pairs read at once in the search for one that is undecided
+LOOKED_AT, MOST_LOOKED_AT = 12, 1000  # pairs read at once in the search for one that is undecided
 
 
 @dataclass(frozen=True)
@@ -46,12 +46,12 @@ class Summary:
 
 @dataclass(frozen=True)
 class Doubtful:
-    """Two rows to be judged; `place` is where to go on from."""
+    """Two rows to be judged; `place` is where to go on from, None for a pair that is asked again."""
 
     a: Any
     b: Any
     score: float
-    place: tuple[float, int, int]
+    place: tuple[float, int, int] | None
 
 
 @dataclass

@@ -32,10 +32,14 @@ class Claims(Stage):
     def take(self, holder: str, pairs: Sequence[str]) -> int | None:
         """The place of the first pair that is free, or the holder's already; its former one is given back."""
 
+        named = [blake2b(pair.encode(), digest_size=16).hexdigest() for pair in pairs]
+        held = self.read(lambda connection: self._held(connection, holder, named))
+        if held is not None:
+            return held
+
         def work(connection: Connection) -> int | None:
             now, claims = int(time.time()), self._table
             connection.execute(delete(claims).where((claims.c.until < now) | (claims.c.holder == holder)))
-            named = [blake2b(pair.encode(), digest_size=16).hexdigest() for pair in pairs]
             taken = set(connection.execute(select(claims.c.pair).where(claims.c.pair.in_(named))).scalars())
             # of two that ask at once one has to wait here, and then takes another pair
             insert = text(f"INSERT INTO {quote(claims.name)} VALUES (:pair, :holder, :until) ON CONFLICT DO NOTHING")
@@ -46,6 +50,17 @@ class Claims(Stage):
             return None
 
         return self.write(work)
+
+    def _held(self, connection: Connection, holder: str, named: Sequence[str]) -> int | None:
+        """The first pair that is free, if it is the holder's already and for long enough: nothing is written then."""
+        now, claims = int(time.time()), self._table
+        query = select(claims.c.pair, claims.c.holder, claims.c.until).where(claims.c.pair.in_(named))
+        found = {pair: (owner, until) for pair, owner, until in connection.execute(query) if until >= now}
+        for place, name in enumerate(named):
+            owner, until = found.get(name, ("", 0))
+            if owner in ("", holder):
+                return place if owner and until - now > CLAIM // 2 else None
+        return None
 
     def release(self, holder: str) -> None:
         self.write(lambda c: c.execute(delete(self._table).where(self._table.c.holder == holder)))

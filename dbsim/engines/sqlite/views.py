@@ -91,7 +91,7 @@ class SQLiteSurfaces(Backend):
     def drop_shared(self) -> list[str]:
         return [f"DROP VIEW IF EXISTS {STATUS}"]
 
-    def grant(self, connection: Connection, tables: IndexTables, role: str) -> list[str]:
+    def grant(self, connection: Connection, tables: IndexTables, role: str, *, decides: bool = False) -> list[str]:
         raise InvalidOption(NO_ROLES)
 
     def revoke(self, connection: Connection, tables: IndexTables, role: str) -> bool:

@@ -148,7 +148,7 @@ class Filling(Stage):
         count, built = len(self.tables.indexes), 0
         while built < count:
             self.progress("building indexes", built, count)
-            built = self.pace.hold(self.write, partial(self._build_some, start=built))[0]
+            built = self.write(partial(self._build_some, start=built))
             self.meanwhile()
         self.progress("building indexes", count, count)
 

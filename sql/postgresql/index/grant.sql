@@ -1,6 +1,7 @@
 -- Let a role search this index: it will see what the table itself shows it, and nothing else; of the catalogue all but
--- the secret. Returns what the role lacks still, as statements for the owners of those schemas and tables.
-CREATE FUNCTION {grant}(role regrole) RETURNS SETOF text
+-- the secret. With `decides` it may also write what people decide about the rows it sees. Returns what the role lacks
+-- still, as statements for the owners of those schemas and tables.
+CREATE FUNCTION {grant}(role regrole, decides boolean DEFAULT false) RETURNS SETOF text
 LANGUAGE plpgsql VOLATILE SECURITY INVOKER SET search_path = pg_catalog, pg_temp AS {body}
 DECLARE
     found regprocedure;
@@ -8,6 +9,9 @@ DECLARE
 BEGIN
     EXECUTE {grant_views} || role;
     EXECUTE {grant_catalogue} || role;
+    IF decides THEN
+        EXECUTE {grant_deciding} || role;
+    END IF;
     FOR found IN
         SELECT p.oid FROM pg_proc p
         WHERE p.pronamespace = {home_literal}::regnamespace AND p.proname IN ({granted_functions})

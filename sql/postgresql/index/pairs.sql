@@ -2,9 +2,9 @@
 -- texts, so it lists what may reach the threshold: the score is an estimate, `standard_error` says how good.
 -- One join a key, which a filter on a row's own key reaches through indexes; a pair is taken from the first key it shares.
 -- A caller from whom rows are hidden starts from the rows that are not, with all their keys in one join.
--- What people decided counts: different rows are left out, the same ones are there whatever their score.
+-- What people decided counts: different rows are left out, the same ones are there whatever their score (`decided`).
 CREATE OR REPLACE VIEW {pairs_view} WITH (security_barrier) AS
-SELECT {pair_names}, score, shared_keys, standard_error
+SELECT {pair_names}, score, shared_keys, standard_error, NULL::text AS decided
 FROM (
     SELECT {candidate_names}, {score} AS score, {shared_keys} AS shared_keys,
         {standard_error} AS standard_error, {step} AS dbsim_step
@@ -30,7 +30,7 @@ FROM (
 ) AS pair
 WHERE score >= {threshold} - {deviations} * standard_error - dbsim_step
 UNION ALL
-SELECT {pair_names}, coalesce(score, 0), coalesce(shared_keys, 0), standard_error
+SELECT {pair_names}, coalesce(score, 0), coalesce(shared_keys, 0), standard_error, '{same}'::text
 FROM (
     SELECT {pair_columns}, {score} AS score, {shared_keys} AS shared_keys, {standard_error} AS standard_error
     FROM {decisions} AS d JOIN {signatures} AS a ON true JOIN {signatures} AS b ON {same_in_order} WHERE {sees_all}

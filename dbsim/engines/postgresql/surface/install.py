@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from sqlalchemy import Connection, Engine
 
@@ -15,11 +15,13 @@ from dbsim.engines.postgresql.plain import home as home_of
 from dbsim.engines.postgresql.surface import signing_data as constants
 from dbsim.engines.postgresql.surface.comments import OWN as COMMENTED
 from dbsim.engines.postgresql.surface.comments import comment_statement
+from dbsim.engines.postgresql.surface.decided import DECIDED
 from dbsim.engines.postgresql.surface.persons import FLAG, flagged_name, flagged_statement
 from dbsim.engines.postgresql.surface.signing import fill_statement, gate, inline_function
 from dbsim.engines.postgresql.surface.views import (
     FORMER,
     FUNCTIONS,
+    KEPT,
     MARKED,
     OBJECTS,
     PERSONS,
@@ -36,7 +38,7 @@ from dbsim.engines.postgresql.surface.views import (
 )
 from dbsim.engines.postgresql.surface.words import why_no_words_in_sql, word_statements
 from dbsim.engines.postgresql.triggers import DOOR, create_triggers, events, parts
-from dbsim.engines.views import BUCKETS, PAIRS, STATUS, Surface, outdated, union
+from dbsim.engines.views import PAIRS, STATUS, Surface, outdated, union
 from dbsim.errors import DatabaseUnavailable, InvalidOption, StatementRejected
 from dbsim.options import IndexOptions
 from dbsim.resources import filled, sql
@@ -105,20 +107,13 @@ class PostgreSQLSurfaces(Backend):
     def drop_shared(self) -> list[str]:
         return drop_shared()
 
-    def granted(self, connection: Connection, tables: IndexTables) -> list[str]:
-        view = literal_name(home_of(connection), tables)
-        rows = ask(
-            connection,
-            "SELECT DISTINCT acl.grantee::regrole::text FROM pg_class c, aclexplode(c.relacl) AS acl "
-            "WHERE c.oid = to_regclass(:view) AND acl.privilege_type = 'SELECT' "
-            "AND acl.grantee NOT IN (c.relowner, 0)",
-            view=view,
-        )
-        return list(rows.scalars())
+    def granted(self, connection: Connection, tables: IndexTables) -> dict[str, bool]:
+        readers = _holders(connection, tables, PAIRS, "SELECT")
+        return dict.fromkeys(readers, False) | dict.fromkeys(_holders(connection, tables, DECIDED, "INSERT"), True)
 
-    def grant_again(self, connection: Connection, tables: IndexTables, roles: Sequence[str]) -> None:
+    def grant_again(self, connection: Connection, tables: IndexTables, roles: Mapping[str, bool]) -> None:
         function = surface_of(self, connection, tables).function("grant")
-        run(connection, [f"SELECT {function}({literal(role)}::regrole)" for role in roles])
+        run(connection, [f"SELECT {function}({literal(role)}::regrole, {decides})" for role, decides in roles.items()])
 
     def missing_surface(self, connection: Connection, tables: IndexTables) -> list[str]:
         return missing_objects(connection, surface_of(self, connection, tables))
@@ -168,9 +163,16 @@ def surface_of(backend: Backend, connection: Connection, tables: IndexTables) ->
     return PostgreSQLSurface(tables, home, backend, types_of_key, learned_of(connection, tables))
 
 
-def literal_name(home: str, tables: IndexTables) -> str:
-    """The view of pairs, which remembers who was granted the index."""
-    return quote(home, Surface(tables).name(PAIRS))
+def _holders(connection: Connection, tables: IndexTables, view: str, right: str) -> list[str]:
+    """Roles that were given a right on a view of the index; the one of pairs remembers who was granted it."""
+    rows = ask(
+        connection,
+        "SELECT DISTINCT acl.grantee::regrole::text FROM pg_class c, aclexplode(c.relacl) AS acl "
+        "WHERE c.oid = to_regclass(:view) AND acl.privilege_type = :right AND acl.grantee NOT IN (c.relowner, 0)",
+        view=quote(home_of(connection), Surface(tables).name(view)),
+        right=right,
+    )
+    return list(rows.scalars())
 
 
 def encoding(connection: Connection) -> str:
@@ -180,7 +182,7 @@ def encoding(connection: Connection) -> str:
 def create_objects(connection: Connection, surface: PostgreSQLSurface) -> None:
     """The views, and the functions where the server can sign."""
     run(connection, [ONE_AT_A_TIME, *_flagged(surface), settings_statement(own_tables(surface.tables))])
-    shown = [f"{surface.home}.{quote(surface.surface.name(name))}" for name in (PAIRS, BUCKETS)]
+    shown = [f"{surface.home}.{quote(surface.surface.name(name))}" for name in KEPT]
     fresh = [view for view in shown if ask(connection, "SELECT to_regclass(:name)", name=view).scalar() is None]
     signs = why_not_in_sql(surface.tables, encoding(connection)) is None
     if signs:

@@ -29,12 +29,14 @@ class PostgreSQLRoles(Backend):
         statement = "SELECT has_column_privilege(to_regclass('dbsim_index'), 'secret', 'SELECT')"
         return bool(ask(connection, statement).scalar())
 
-    def grant(self, connection: Connection, tables: IndexTables, role: str) -> list[str]:
+    def grant(self, connection: Connection, tables: IndexTables, role: str, *, decides: bool = False) -> list[str]:
         _require_role(connection, role)
         function = self._function(connection, tables, "grant")
         if function is None:
             raise NotInPlace(f"index {tables.record.name!r} has no functions for SQL yet: run `dbsim sync` first")
-        lacking = ask(connection, f"SELECT {function}(CAST(CAST(:role AS text) AS regrole))", role=quote(role))
+        lacking = ask(
+            connection, f"SELECT {function}(CAST(CAST(:role AS text) AS regrole), {decides})", role=quote(role)
+        )
         return list(lacking.scalars())
 
     def revoke(self, connection: Connection, tables: IndexTables, role: str) -> bool:

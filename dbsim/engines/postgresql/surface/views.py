@@ -15,6 +15,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, literal_column
 
 from dbsim.engines.evidence import Comparing, between
+from dbsim.engines.postgresql.surface.decided import DECIDED, decided_names
 from dbsim.engines.postgresql.surface.kinds import KIND, kind_names, without_country
 from dbsim.engines.postgresql.surface.persons import person_names
 from dbsim.engines.postgresql.surface.rendered import free, rendered
@@ -38,13 +39,14 @@ MAX_CANDIDATES = 1000  # this and the next as in dbsim.search.limits and stateme
 POOL, SPARE, MOST_TEXTS = 10_000, 8, 64
 MOST_POSITIONS = 2048  # the donor orders of a MinHash are a table of positions × positions numbers
 # in this order; dropped with the view
-OBJECTS = ("sign", "near", "search", "similar", "explain", "components", "fill", "grant")
+OBJECTS = ("sign", "verdicts", "near", "search", "similar", "explain", "components", "fill", "grant")
 MARKED = "visible"  # every index has it, and its body tells which dbsim made all of this
 WORDS = ("marked", "sliced", "contains")  # of indexes with word signatures, whatever their family; see words.py
 PERSONS = ("evidence", "check")  # of indexes of persons; see persons.py
 FUNCTIONS = (MARKED, *OBJECTS, *WORDS, *PERSONS)
 FORMER = "sees"  # what `visible` was before version 0003
-VIEWS = ("signatures", PAIRS, BUCKETS)
+VIEWS = ("signatures", DECIDED, PAIRS, BUCKETS)
+KEPT = (DECIDED, PAIRS, BUCKETS)  # made anew in their place, so that who was granted them still is
 GRANTED = (
     *("fold", "mapped", "lowered", "code_point", "letter", "letters", "normalise", "shingles"),
     *("among", "overlap", "widths", "probability", "holds"),
@@ -203,7 +205,7 @@ class PostgreSQLSurface:
         function_names = {part: self.function(part) for part in (*FUNCTIONS, DOOR)}
         own_names = {f"{part}_name": quote(self.surface.name(part)) for part in OBJECTS}
         names |= function_names | own_names | self._grants(names) | self._buckets(names)
-        names |= self.surface.pair_pieces(sql("postgresql", "index/pair"), names)
+        names |= self.surface.pair_pieces(sql("postgresql", "index/pair"), names) | decided_names(self)
         names |= person_names(self)
         return names | {"body": dollar_tag(map(str, names.values()))}
 
@@ -345,6 +347,13 @@ class PostgreSQLSurface:
         taken |= {free(name, taken) for name in ("threshold", "hits")}
         return [quote(free(field.name, taken)) for field in self.tables.record.options.fields]
 
+    @property
+    def taken(self) -> set[str]:
+        """Names of arguments and columns of `search` that others must not have."""
+        fields = {field.name for field in self.tables.record.options.fields}
+        columns = {*self.tables.key_names, self.tables.names.score, self._exact_name()}
+        return columns | fields | {free(name, columns | fields) for name in ("threshold", "hits")}
+
     def _exact_name(self) -> str:
         taken = {*self.tables.key_names, self.tables.names.score}
         return free("exact", taken)
@@ -414,7 +423,8 @@ class PostgreSQLSurface:
         shared = [f"{self.home}.{name}" for name in (STATUS, "dbsim_unicode", VERSION_TABLE)]
         shown = f"({', '.join(SHOWN)}) ON {self.home}.dbsim_index"
         columns = [*self.tables.key_names, *self.tables.record.options.columns]
-        views = [names["signatures_view"], names["pairs_view"], names["buckets_view"]]
+        decided = f"{self.home}.{quote(self.surface.name(DECIDED))}"
+        views = [names["signatures_view"], decided, names["pairs_view"], names["buckets_view"]]
         own = [self.surface.name(name) for name in FUNCTIONS if name not in ("grant", "fill")]
         common = [f"dbsim_{name}" for name in GRANTED]
         common += filter(None, map(normaliser_function, NORMALISERS))
@@ -422,13 +432,14 @@ class PostgreSQLSurface:
             "grant_catalogue": literal(f"GRANT SELECT {shown} TO "),
             "revoke_catalogue": literal(f"REVOKE SELECT {shown} FROM "),
             "read_columns": ", ".join(map(literal, columns)),
+            "grant_deciding": literal(f"GRANT INSERT, UPDATE, DELETE ON {decided} TO "),
             "grant_views": literal(f"GRANT SELECT ON {', '.join([*views, *shared])} TO "),
             "revoke_views": literal(f"REVOKE ALL ON {', '.join(views)} FROM "),
             "revoke_shared": literal(f"REVOKE ALL ON {', '.join(shared)} FROM "),
             "granted_functions": ", ".join(map(literal, [*own, *common])),
             "own_functions": ", ".join(map(literal, own)),
             "home_literal": literal(self.home),
-            "grant_literal": literal(f"{self.function('grant')}(regrole)"),
+            "grant_literal": literal(f"{self.function('grant')}(regrole, boolean)"),
         }
 
     def _buckets(self, names: dict[str, Any]) -> dict[str, str]:
