@@ -18,6 +18,10 @@ from dbsim.text.spans import spans
 from dbsim.text.tokens import TokenHasher
 
 OUTGROWN = 2  # times the rows that the plan was made for
+OUTGROWN_PERSONS, FEW_PERSONS = (
+    4,
+    250,
+)  # times as many rows, of at least so many: other keys of persons are cheapest then
 ENOUGH = 300  # characters of a text, to see how it is written
 SHORT = 12  # words: in shorter texts one changed word spoils most 3-word shingles, so characters are compared
 
@@ -92,15 +96,18 @@ def why(options: IndexOptions) -> list[str]:
 def outgrown(options: IndexOptions, rows: int) -> str | None:
     """What `status` says when the table has become too large for the plan; None while it has not."""
     chosen = options.planned
+    again = f"`dbsim alter DB {options.name} --replan` plans again"
+    if chosen is not None and options.hashing.rarity:
+        if rows <= OUTGROWN_PERSONS * max(chosen.rows, FEW_PERSONS):
+            return None
+        return f"the table has grown from {chosen.rows:,} rows to {rows:,} since its keys were planned: {again}"
     if chosen is None or rows <= OUTGROWN * chosen.rows:
         return None
     ranked = chosen.candidates * rows / chosen.rows
     if ranked <= MANY:
         return None
-    return (
-        f"the table has grown from {chosen.rows:,} rows to {rows:,}, a search ranks about {ranked:.0f} rows in vain: "
-        f"`dbsim alter DB {options.name} --recall {options.recall:g}` plans again"
-    )
+    grown = f"the table has grown from {chosen.rows:,} rows to {rows:,}"
+    return f"{grown}, a search ranks about {ranked:.0f} rows in vain: {again}"
 
 
 def _with_signature(field: Field, sample: Sequence[str], hasher: TokenHasher) -> Field:

@@ -124,21 +124,30 @@ def create(
 @index_argument
 @index_options(required=False)
 @secret_option
+@click.option("--replan", is_flag=True, help="Choose keys anew for the table as it is now.")
 @click.option("--cancel", is_flag=True, help="Give up a change that is under way.")
 @click.option("--rename", "renames", multiple=True, metavar="OLD=NEW", help="A column or the table has a new name.")
-def alter(db: str, name: str, columns: tuple[str, ...], cancel: bool, renames: tuple[str, ...], **options: Any) -> None:
+def alter(
+    db: str,
+    name: str,
+    columns: tuple[str, ...],
+    cancel: bool,
+    replan: bool,
+    renames: tuple[str, ...],
+    **options: Any,
+) -> None:
     """Change an index's options; searches go on with the old ones until `dbsim sync` has built the new."""
     if renames:
-        if cancel or columns or any(value is not None for value in options.values()):
+        if cancel or replan or columns or any(value is not None for value in options.values()):
             raise InvalidOption("give --rename alone: nothing is built anew for it")
         changed = opened(db).rename(name, dict(_renamed(pair) for pair in renames))
         click.echo(f"index {name!r} follows {', '.join(renames)}" if changed else f"index {name!r} stays as it is")
         return
-    if cancel == bool(columns or any(value is not None for value in options.values())):
-        raise InvalidOption("name the options to change, or --cancel to give up a change under way")
+    if cancel == bool(columns or replan or any(value is not None for value in options.values())):
+        raise InvalidOption("name the options to change, --replan, or --cancel to give up a change under way")
     if columns:
         options["fields"] = take_fields(columns, options)
-    index = opened(db).alter_index(name, **options)
+    index = opened(db).alter_index(name, replan=replan, **options)
     change = index.status().change
     if change is None:
         click.echo(f"index {name!r} stays as it is")

@@ -42,10 +42,12 @@ class Changing(IndexBase):
         bits: int | None = None,
         false_drops: float | None = None,
         secret: str | None = None,
+        replan: bool = False,
     ) -> Self:
         """Change the options named here, meant as for `create_index`; a second generation is built by `sync`.
 
-        `secret`, "env:NAME" or "file:PATH", is where a secret outside the database is from now on.
+        `replan` chooses keys anew for the table as it is now, as `status` advises when it has outgrown them. `secret`,
+        "env:NAME" or "file:PATH", is where a secret outside the database is from now on.
         """
         self._current.look()
         common = field_options(words, characters, normaliser, bits, false_drops)
@@ -56,7 +58,7 @@ class Changing(IndexBase):
             given |= rotated(self.options, secret)
         if columns or fields:
             given["fields"] = fields_from(columns, fields, **common)
-        self._ask_for(changed(self.options, given, common))
+        self._ask_for(changed(self.options, given, common, replan))
         return self
 
     def cancel_change(self) -> Self:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from sqlalchemy import Connection, Engine
@@ -35,6 +35,9 @@ def alter(
         found = catalogue.generations(connection, asked.name, lock=True)
         found = _moved(connection, found, options)
         record = generation_for(found, options)
+        if record in found and record.options.planned != options.planned:  # the same plan, for more rows
+            record = replace(record, options=replace(record.options, planned=options.planned))
+            catalogue.set_renamed(connection, [record])
         if record.options.inline:
             backend.require_inline(connection, IndexTables(record), source)
         run(connection, alter_statements(backend, record, after_create_table))
@@ -44,12 +47,14 @@ def alter(
 
 
 def _resolved(connection: Connection, backend: Backend, asked: IndexOptions, source: Source) -> IndexOptions:
-    """Keys of persons are planned with the secret they are made with."""
-    options = resolved(connection, backend, asked, source)
-    current = catalogue.load(connection, asked.name).options
-    if options.secret_check == current.secret_check or not options.hashing.rarity:
-        return options
-    return replanned(connection, backend, options, source, key_of(options.secret, options.secret_check))
+    """Keys of persons are planned with the secret they are made with, and again when the plan was left out."""
+    if not asked.hashing.rarity:
+        return resolved(connection, backend, asked, source)
+    current = catalogue.load(connection, asked.name)
+    options = resolved(connection, backend, replace(asked, **asdict(asked.hashing.plan(1, 1))), source)
+    if options.secret_check != current.options.secret_check:
+        return replanned(connection, backend, options, source, key_of(options.secret, options.secret_check))
+    return options if asked.rows else replanned(connection, backend, options, source, current.secret)
 
 
 def _moved(
@@ -99,10 +104,13 @@ def generation_for(
     return replace(current, options=options, generation=number, state=catalogue.FILLING)
 
 
-def changed(current: IndexOptions, given: dict[str, Any], common: dict[str, Any]) -> IndexOptions:
+def changed(current: IndexOptions, given: dict[str, Any], common: dict[str, Any], replan: bool = False) -> IndexOptions:
     """`current` with the options the user named; `common` ones apply to every field."""
     options = replace(current, **given)
-    if not given.get("keys") and (given.keys() & {"threshold", "recall", "family"}):
+    if replan and given.keys() & {"rows", "keys"}:
+        raise InvalidOption("rows and keys are what is planned again: leave out replan, or them")
+    follows = {"family"} if current.hashing.rarity else {"threshold", "recall", "family"}
+    if not given.get("keys") and (replan or given.keys() & follows):
         options = replace(options, rows=0, keys=0)  # to follow from threshold and recall anew
     if common and "fields" not in given:
         options = replace(options, fields=tuple(_changed(field, common) for field in options.fields))

@@ -20,7 +20,7 @@ from dbsim.hashing.records.levels import level_below
 from dbsim.hashing.records.scheme import default, plan
 from dbsim.hashing.signer import Signer
 from dbsim.lifecycle.create import create, find_source, new_record
-from dbsim.options import Field, IndexOptions
+from dbsim.options import Field, IndexOptions, Planned
 from dbsim.tables import catalogue
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.source import Source
@@ -123,7 +123,8 @@ def plan_records(
     family = family_of(guesses)
     options = replace(asked, fields=fields, family=described(family), threshold=asked.threshold or THRESHOLD)
     planned, rows = planned_family(connection, backend, options, source, family, secret)
-    return RecordPlan(replace(options, family=described(planned)).with_plan(), tuple(guesses), rows)
+    options = replace(options, family=described(planned), planned=Planned(rows=rows, candidates=0.0))
+    return RecordPlan(options.with_plan(), tuple(guesses), rows)
 
 
 def family_of(guesses: Sequence[Guess]) -> Records:
@@ -163,11 +164,12 @@ def planned_family(
 def replanned(
     connection: Connection, backend: Backend, options: IndexOptions, source: Source, secret: bytes
 ) -> IndexOptions:
-    """The same options with keys for the table as it is, made with another secret."""
+    """The same options with keys for the table as it is, made with this secret."""
     family = options.hashing
     assert isinstance(family, Records)
-    planned, _ = planned_family(connection, backend, options, source, family, secret)
-    return replace(options, family=described(planned), rows=0, keys=0).with_plan()
+    planned, rows = planned_family(connection, backend, options, source, family, secret)
+    chosen = Planned(rows=rows, candidates=0.0)
+    return replace(options, family=described(planned), rows=0, keys=0, planned=chosen).with_plan()
 
 
 def _guess(

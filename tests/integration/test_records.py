@@ -145,3 +145,25 @@ def test_a_household_is_not_chained_through_a_poor_record(index: dbsim.Index, da
 
 def keys_of(group: dbsim.Group) -> set[int]:
     return {hit.key for hit in group.members}
+
+
+def test_keys_are_planned_again_when_the_table_has_grown(database: dbsim.Database) -> None:
+    people(database.engine, 150)
+    index = database.create_records("people", table="people", secret=SECRET)
+    index.sync()
+    assert not [one for one in index.status().problems if "replan" in one]
+    before = index.options
+    add_people(database.engine, dict(enumerate(register(1200, 21).rows, 10_001)))
+    index.sync()
+    assert any("--replan" in one and "150 rows to 1,350" in one for one in index.status().problems)
+    index.alter(replan=True)
+    assert index.options == before  # searched until the next sync
+    index.sync()
+    assert index.options.family != before.family
+    assert not index.status().problems
+    assert not index.check()
+    generation = index.status().generation
+    index.alter(replan=True).sync()  # nothing to gain
+    assert index.status().generation == generation
+    index.alter(threshold=0.6).sync()  # leaves the keys alone
+    assert index.options.keys == len(index.options.hashing.keys_of.keys)
