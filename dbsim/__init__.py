@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from dbsim.search.contains import Contained
     from dbsim.search.door import Admission, Match
     from dbsim.search.explain import Explanation
+    from dbsim.search.flagged import Flagged
     from dbsim.search.limits import Search
     from dbsim.search.results import Hit, Results
     from dbsim.search.words import Words
@@ -46,6 +47,7 @@ __all__ = [
     "EvaluateReport",
     "Explanation",
     "Field",
+    "Flagged",
     "Golden",
     "Group",
     "Guess",
@@ -85,6 +87,7 @@ _HOMES = {
     "EvaluateReport": "evaluate.figures",
     "Explanation": "search.explain",
     "Field": "options",
+    "Flagged": "search.flagged",
     "Golden": "dedupe.acting.golden",
     "Group": "dedupe.results",
     "Guess": "text.kinds.guess",

@@ -146,6 +146,7 @@ EXAMPLES = {
     "Index.alter": "idx.alter(threshold=0.4)",
     "Index.cancel_change": "idx.cancel_change()",
     "Index.check_row": 'print(persons.check_row({"name": "John Smith", "born": "1.5.1980"}))',
+    "Index.refit": "persons.refit()  # learn again from the table as it is\npersons.cancel_change()",
     "Index.blocked": 'print(persons.blocked({"name": "John Smith", "born": "1.5.1980"}))',
     "Index.add_unless_duplicate": """
         with db.engine.begin() as connection:
@@ -157,8 +158,8 @@ EXAMPLES = {
 WITHOUT = {
     "Database.downgrade": "removes dbsim's tables, so that nothing could follow",
     "Index.context": "for dbsim's own stages",
-    "Index.refit": "families that learn from the table only",
     "Index.inline": "PostgreSQL only",
     "Index.grant": "PostgreSQL only",
+    "Index.flagged": "PostgreSQL only",
     "Index.revoke": "PostgreSQL only",
 }

@@ -114,6 +114,7 @@ class AsyncIndex:
     revoke = _here(Index.revoke)
     check_row = _here(Index.check_row)
     blocked = _here(Index.blocked)
+    flagged = _here(Index.flagged)
     add_unless_duplicate = _here(Index.add_unless_duplicate)
     decide = _here(Index.decide)
     undecide = _here(Index.undecide)

@@ -1,4 +1,4 @@
-"""dbsim create --records, match: persons on the command line."""
+"""dbsim create --records, match, flagged: persons on the command line."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from dbsim.cli.common import database_argument, err, index_argument, opened, print_json, then
+from dbsim.cli.common import database_argument, err, index_argument, json_option, opened, print_json, then
 from dbsim.errors import InvalidOption
 from dbsim.text.kinds.registry import kind_names
 
@@ -76,6 +76,26 @@ def match(db: str, name: str, row: str, probability: float | None, limit: int, e
     return 0 if found else 1
 
 
+@click.command()
+@database_argument
+@index_argument
+@click.option("--limit", type=int, default=100, show_default=True, help="Most pairs to show.")
+@click.option("--explain", is_flag=True, help="Show what speaks for and against each.")
+@json_option
+def flagged(db: str, name: str, limit: int, explain: bool, as_json: bool) -> int:
+    """Rows that `--on-duplicate flag` let in although the person was there. Exit code 1: there are none."""
+    found = opened(db).index(name).flagged(limit=limit)
+    if as_json:
+        print_json([one.to_json() for one in found])
+    for one in [] if as_json else found:
+        click.echo(f"{one.probability:.4f}  {one.new} is {one.old}, since {one.at:%Y-%m-%d %H:%M}")
+        for line in one.evidence.lines() if explain and one.evidence else ():
+            click.echo(f"  {line}")
+    if not found and not as_json:
+        err.print("nothing was flagged")
+    return 0 if found else 1
+
+
 def _row(text: str) -> dict[str, Any]:
     try:
         row = json.loads(sys.stdin.read() if text == "-" else text)
@@ -86,4 +106,4 @@ def _row(text: str) -> dict[str, Any]:
     return row
 
 
-COMMANDS = (match,)
+COMMANDS = (match, flagged)

@@ -1,4 +1,4 @@
-"""What is asked before a row is inserted: check_row, add_unless_duplicate, blocked; a part of Index."""
+"""What is asked before a row is inserted: check_row, add_unless_duplicate, blocked, flagged; a part of Index."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from dbsim.engines.callers import Caller, connection_of
 from dbsim.errors import InvalidOption
 from dbsim.index.base import IndexBase
 from dbsim.search.door import MATCHES, Admission, Door, Match
+from dbsim.search.flagged import Flagged, flagged
+from dbsim.sync import models
 
 # for what is done without a look: precision was at least .98 on public sets and on a generated register of families
 CERTAIN = 0.9
@@ -43,6 +45,20 @@ class AtTheDoor(IndexBase):
     ) -> list[Match]:
         """The same against a list of persons who are not to be let in: whoever this row is on it."""
         return self.check_row(row, probability=probability, connection=connection)
+
+    def flagged(self, *, limit: int = 100, connection: Caller = None) -> list[Flagged]:
+        """Rows that came in although the person was there, noted by `on_duplicate="flag"`, the latest first.
+
+        Each with the row that was there, the probability then, and what speaks for and against it now.
+        """
+        given = connection_of(connection)
+
+        def question(search: Any) -> list[Flagged]:
+            with self._context.searching(given) as own:
+                models.require(own, search.tables, search.signer)
+                return flagged(search, own, limit)
+
+        return self._current.ask(question, given)
 
     def add_unless_duplicate(
         self, connection: Caller, row: Mapping[str, Any], *, probability: float = CERTAIN

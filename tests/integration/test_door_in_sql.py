@@ -187,6 +187,12 @@ def test_flagged_rows_come_in_and_are_noted(other: dbsim.Database) -> None:
         other.engine, "SELECT a_town, a_number, b_town, b_number, probability >= 0.9 FROM dbsim_people_flagged"
     )
     assert flagged == [("Jena", 1, "Ulm", 1001, True)]
+    (noted,) = index.flagged()
+    assert (noted.new, noted.old) == ({"town": "Jena", "number": 1}, {"town": "Ulm", "number": 1001})
+    assert noted.evidence is not None
+    assert noted.evidence.probability == noted.probability >= 0.9
+    execute(other.engine, "DELETE FROM people WHERE number = 1001")
+    assert [one.evidence for one in index.flagged()] == [None]
     assert not index.check()
     other.drop_index("people")
     assert fetch(other.engine, "SELECT to_regclass('dbsim_people_flagged')") == [(None,)]
