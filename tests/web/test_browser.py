@@ -148,9 +148,7 @@ def test_search_while_typing_and_duplicates_by_keys(served: Served, browse: Brow
     with page.expect_navigation():
         page.mouse.up()
     assert "low=0.7" in page.url or "low=0.6" in page.url
-    page.evaluate(
-        "document.body.insertAdjacentHTML('beforeend', '<a rel=next href=/statistics></a>')"
-    )  # of a long list
+    page.evaluate("document.body.insertAdjacentHTML('beforeend', '<a rel=next href=/statistics></a>')")
     press(page, "n")
     assert page.url.endswith("/statistics")
     assert page.errors == []
