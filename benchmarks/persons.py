@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks import corpora, households, person_groups, register, server, splink_persons
+from benchmarks import corpora, households, other_registers, person_groups, register, server, splink_persons
 from benchmarks.report import Report, Target, console, installed
 from dbsim.hashing.documents import Documents
 from dbsim.hashing.keys import Plan
@@ -43,7 +43,8 @@ RECALL = {"fake1000": 0.83}
 RECALL_ELSE, PRECISION = 0.99, 0.98
 CANDIDATES, CANDIDATES_GENERATED = 40, 50
 GENERATED, FAMILIES = "generated", "households"
-PARTS = (*F1, GENERATED, FAMILIES)
+OTHER_ROWS = 5_000  # of each register unlike the sets that bars are for
+PARTS = (*F1, GENERATED, FAMILIES, *other_registers.REGISTERS)
 SEED = 1
 
 
@@ -115,12 +116,25 @@ def run(size: str, parts: Sequence[str] = PARTS) -> Report:
     rates = {"seed": SEED, "duplicates": register.DUPLICATES, "household": register.HOUSEHOLD, "errors": register.RATES}
     report = Report("persons", asdict(sizes) | rates)
     for part in parts:
-        people = made(part, sizes.generated) if part in (GENERATED, FAMILIES) else corpus(part)
+        people = corpus(part) if part in F1 else made(part, sizes.generated)
         if people is None:
             console.print(f"{part}: not measured, the folder of corpora is not there")
             continue
-        measure(report, part, people, full=size == "full")
+        if part in other_registers.REGISTERS:
+            unlike(report, part, people)
+        else:
+            measure(report, part, people, full=size == "full")
     return report
+
+
+def unlike(report: Report, name: str, people: People) -> None:
+    """A register that nothing was chosen by: one line, no bar."""
+    found = find(people)
+    (precision, recall, f1), (sure, kept, _) = found.scores(REPORTED), found.scores(SURE)
+    note = f"precision {precision:.3f}, recall {recall:.3f}; p ≥ {SURE}: {sure:.3f}, {kept:.3f}"
+    reached, candidates = found.true.sum() / max(people.pairs, 1), 2 * len(found.true) / len(people)
+    note += f"; keys find {reached:.3f}, {candidates:.0f} candidates a row"
+    report.add(f"unlike, {name}: F1 of pairs, p ≥ {REPORTED}", f1, "", note=note)
 
 
 def measure(report: Report, name: str, people: People, full: bool) -> None:
@@ -223,6 +237,8 @@ def _rows(columns: Sequence[Sequence[str]], places: NDArray[np.int64]) -> list[l
 # ── where the rows come from ──
 def made(part: str, rows: int) -> People:
     """A generated register; of families at most 50,000 rows, which take minutes to make."""
+    if part in other_registers.REGISTERS:
+        return people_of(other_registers.made(part, min(rows, OTHER_ROWS)))
     if part == GENERATED:
         return people_of(register.register(rows, SEED))
     return people_of(households.households(min(rows, 50_000), SEED))

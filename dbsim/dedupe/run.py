@@ -9,14 +9,14 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Self, TypeVar
 
-from sqlalchemy import Connection, exists, func, not_, select, update
+from sqlalchemy import Connection, func, select, update
 
 from dbsim.dedupe.kernels.collection import Collection
 from dbsim.dedupe.kernels.missing import Limited
 from dbsim.dedupe.options import GroupOptions, PairOptions, described
 from dbsim.dedupe.people import history
 from dbsim.dedupe.store_groups import BEING_MADE, Regrouping
-from dbsim.dedupe.store_pairs import Pairing, Workplace
+from dbsim.dedupe.store_pairs import Pairing, Workplace, purge
 from dbsim.dedupe.update import Incremental
 from dbsim.errors import DbsimError, IndexChanged, InvalidOption, UnknownName
 from dbsim.lifecycle import decisions
@@ -83,7 +83,11 @@ class Deduplication:
                 return int(stored_groups.former(connection, self.place.backend, self.place.groups) is not None)
             states = group_state.all_states(connection, self.place.groups)
             open_ = sum(state.token == stored_groups.RENEW for state in states)
-            return group_state.pending(connection, self.place.groups) + open_ + len(self._expired(connection))
+            return (
+                group_state.pending(connection, self.place.groups)
+                + open_
+                + len(group_results.expired(connection, self.place.groups))
+            )
 
         return self.place.read(work)
 
@@ -91,7 +95,7 @@ class Deduplication:
         """After a sync: work its changes into what is stored, if anything is; returns how many."""
         if not self.place.read(self._exist) and not self._take_over_former():
             return 0
-        self.place.write(self._remove_expired)
+        self.place.write(lambda c: group_results.remove_expired(c, self.place.groups))
         done = sum(self._keep_up(state) for state in self.place.read(self._states))
         if done:
             history.note(self.place)
@@ -164,7 +168,7 @@ class Deduplication:
             return Incremental(self.place, state.id).run()
         if not state.paired:
             if not state.running:
-                self.place.write(lambda c: self._purge(c, state.id))
+                self.place.write(lambda c: purge(c, self.place, state.id))
             return 0
         noted = self._pending(state.id)
         if noted <= FULL_FROM:
@@ -173,57 +177,8 @@ class Deduplication:
         Incremental(self.place, state.id).run()
         return noted
 
-    def _purge(self, connection: Connection, pairing: int) -> None:
-        """Of a run that was stopped nothing may stay that a deleted row left behind; it begins anew when asked."""
-        groups = self.place.groups
-        self.place.backend.lock_all(connection, self.place.tables)
-        state = group_state.load(connection, groups, pairing, lock=True)
-        if state.paired or state.running or not group_state.pending(connection, groups, pairing):
-            return
-        for table in (groups.edges, groups.changes):
-            connection.execute(table.delete().where(table.c.pairing == pairing))
-        group_state.save(connection, groups, pairing, reached=None, bucket=0, token="")
-        stored = self.place.tables.signatures.c[self.place.tables.names.fingerprint]
-        there = select(stored).where(stored.is_not(None))
-        contents, results = groups.contents, groups.results
-        mine = select(results.c.generation).where(results.c.pairing == pairing)
-        gone = contents.c.content.not_in(there) | (contents.c.group_id.not_in(there) & (contents.c.group_id >= 0))
-        connection.execute(contents.delete().where(contents.c.generation.in_(mine), gone))
-        self._purge_apart(connection)
-
-    def _purge_apart(self, connection: Connection) -> None:
-        """Groups led by a row of its own go with it."""
-        groups, stored = self.place.groups, self.place.tables.signatures
-        apart, contents = groups.apart, groups.contents
-        keys = zip(groups.apart_keys, self.place.tables.key_names, strict=True)
-        row = exists(
-            select(stored.c[self.place.tables.key_names[0]]).where(*(apart.c[a] == stored.c[b] for a, b in keys))
-        )
-        connection.execute(apart.delete().where(not_(row)))
-        alone = select(apart.c.number)
-        lost = (contents.c.group_id < 0) & contents.c.group_id.not_in(alone)
-        connection.execute(
-            contents.delete().where(lost | ((contents.c.fingerprint < 0) & contents.c.fingerprint.not_in(alone)))
-        )
-
     def _states(self, connection: Connection) -> list[State]:
         return group_state.all_states(connection, self.place.groups)
-
-    def _expired(self, connection: Connection) -> list[Result]:
-        oldest = int(time.time()) - group_results.EXPLORED
-        found = group_results.complete(connection, self.place.groups)
-        return [result for result in found if not result.saved and result.asked < oldest]
-
-    def _remove_expired(self, connection: Connection) -> None:
-        """Explorations nobody asked for lately, and pairs that no result groups and nobody asked for."""
-        groups = self.place.groups
-        for result in self._expired(connection):
-            group_results.remove(connection, groups, result.name)
-        used = {result.pairing for result in group_results.complete(connection, groups)}
-        oldest = int(time.time()) - group_results.EXPLORED
-        for state in self._states(connection):
-            if state.id not in used and not state.running and state.seen < oldest:
-                group_state.remove(connection, groups, state.id)
 
     def _take_over_former(self) -> bool:
         """Make what version 0002 stored again, in the new tables."""

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, partial
 
 import numpy as np
-from sqlalchemy import Connection, delete, insert, literal_column, select
+from sqlalchemy import Connection, delete, exists, insert, literal_column, not_, select
 
 from dbsim.context import Stage
 from dbsim.dedupe.contents import Edges
@@ -189,3 +189,36 @@ def insert_edges(connection: Connection, place: Workplace, pairing: int, edges: 
     columns = (edges.a.tolist(), edges.b.tolist(), edges.scores.tolist(), edges.exact.tolist())
     rows = ((pairing, *row) for row in zip(*columns, strict=True))
     place.backend.insert_rows(connection, place.groups.edges, rows)
+
+
+def purge(connection: Connection, place: Workplace, pairing: int) -> None:
+    """Of a run that was stopped nothing may stay that a deleted row left behind; it begins anew when asked."""
+    groups = place.groups
+    place.backend.lock_all(connection, place.tables)
+    state = group_state.load(connection, groups, pairing, lock=True)
+    if state.paired or state.running or not group_state.pending(connection, groups, pairing):
+        return
+    for table in (groups.edges, groups.changes):
+        connection.execute(table.delete().where(table.c.pairing == pairing))
+    group_state.save(connection, groups, pairing, reached=None, bucket=0, token="")
+    stored = place.tables.signatures.c[place.tables.names.fingerprint]
+    there = select(stored).where(stored.is_not(None))
+    contents, results = groups.contents, groups.results
+    mine = select(results.c.generation).where(results.c.pairing == pairing)
+    gone = contents.c.content.not_in(there) | (contents.c.group_id.not_in(there) & (contents.c.group_id >= 0))
+    connection.execute(contents.delete().where(contents.c.generation.in_(mine), gone))
+    _purge_apart(connection, place)
+
+
+def _purge_apart(connection: Connection, place: Workplace) -> None:
+    """Groups led by a row of its own go with it."""
+    groups, stored = place.groups, place.tables.signatures
+    apart, contents = groups.apart, groups.contents
+    keys = zip(groups.apart_keys, place.tables.key_names, strict=True)
+    row = exists(select(stored.c[place.tables.key_names[0]]).where(*(apart.c[a] == stored.c[b] for a, b in keys)))
+    connection.execute(apart.delete().where(not_(row)))
+    alone = select(apart.c.number)
+    lost = (contents.c.group_id < 0) & contents.c.group_id.not_in(alone)
+    connection.execute(
+        contents.delete().where(lost | ((contents.c.fingerprint < 0) & contents.c.fingerprint.not_in(alone)))
+    )

@@ -348,6 +348,10 @@ class Scores(ABC):
         return func.dbsim_probability(evidence, type_=Double)
 
     @abstractmethod
+    def larger(self, one: ColumnElement[int], two: ColumnElement[int]) -> ColumnElement[int]:
+        """Of two numbers."""
+
+    @abstractmethod
     def hamming(self, key: ColumnElement[Any], other: ColumnElement[Any]) -> ColumnElement[int]:
         """How many bits of two keys differ."""
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import Any, Protocol
 
 from sqlalchemy import BigInteger, ColumnElement, Connection, Double, and_, case, cast, literal_column, null
@@ -11,7 +13,7 @@ from sqlalchemy import BigInteger, ColumnElement, Connection, Double, and_, case
 from dbsim.hashing.records.family import Records
 from dbsim.hashing.records.learning import Learned
 from dbsim.hashing.records.levels import AHEAD, ALIKE, CROSSED, EQUAL
-from dbsim.hashing.records.packing import pack
+from dbsim.hashing.records.packing import STRANGERS_LANE, pack
 from dbsim.options import IndexOptions
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.model_rows import load
@@ -40,6 +42,8 @@ class Comparing(Protocol):
     ) -> ColumnElement[int]: ...
 
     def probability(self, evidence: ColumnElement[int]) -> ColumnElement[float]: ...
+
+    def larger(self, one: ColumnElement[int], two: ColumnElement[int]) -> ColumnElement[int]: ...
 
 
 def learned_of(connection: Connection, tables: IndexTables) -> Learned | None:
@@ -81,13 +85,13 @@ def evidence(
         for field, one, two in zip(options.fields, left, right, strict=True)
     ]
     parts = [_worth(level, packed.weights[number], left[number], right[number]) for number, level in enumerate(levels)]
-    total = _number(packed.prior)
+    total, used = _number(packed.prior), {*(learned.crossed or ()), *learned.evidence.place}
     if learned.crossed is not None:
         total = total + _names(backend, options, learned, left, right, parts)
-        parts = [part for number, part in enumerate(parts) if number not in learned.crossed]
-    for part in parts:
-        total = total + part
-    return total
+    if learned.evidence.place:
+        place = [parts[number] for number in learned.evidence.place]
+        total = total + backend.larger(reduce(add, place), _number(packed.moved))
+    return reduce(add, [part for number, part in enumerate(parts) if number not in used], total)
 
 
 def _names(
@@ -110,7 +114,7 @@ def _worth(level: ColumnElement[int], weights: Sequence[int], one: Side, two: Si
     """A missing value says nothing; an equal one the more the rarer it is."""
     rarity = case((one.rarity < two.rarity, one.rarity), else_=two.rarity)
     worth: dict[int, ColumnElement[int]] = {number: _number(weights[number]) for number in range(1, EQUAL)}
-    worth[EQUAL] = _number(weights[EQUAL]) + rarity
+    worth[EQUAL] = _number(weights[EQUAL]) + rarity * _number(1 << STRANGERS_LANE)
     return _choice(level, worth)
 
 

@@ -24,7 +24,7 @@ from dbsim.options import Field, IndexOptions
 from dbsim.tables import catalogue
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.source import Source
-from dbsim.text.kinds.guess import GIVEN, SURNAME, Guess, crossed, echoes, guess, own
+from dbsim.text.kinds.guess import GIVEN, SURNAME, Guess, crossed, echoes, guess, own, place
 from dbsim.text.kinds.registry import PREFIX, kind_names, kind_of
 
 LOOKED_AT = 2000  # rows to guess kinds from
@@ -132,7 +132,8 @@ def family_of(guesses: Sequence[Guess]) -> Records:
     return Records(
         names="" if names is None else f"{names[0]}.{names[1]}",
         own=".".join(f"{number}-{level_below(tenths / 10)}" for number, tenths in own(guesses).items()),
-        echoes=".".join(map(str, echoes(guesses))),
+        echoes=".".join("-".join(map(str, (echo, *names))) for echo, names in echoes(guesses).items()),
+        place=".".join(map(str, place(guesses))),
         registered="records@1",
     )
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, func, insert, select, update
 
+from dbsim.tables import group_state
 from dbsim.tables.group_tables import PUBLISHED, GroupTables
 
 EXPLORED = 3600  # seconds that an exploration stays after it was last asked for
@@ -69,3 +70,20 @@ def remove(connection: Connection, groups: GroupTables, name: str) -> None:
         for table in (groups.contents, groups.apart):
             connection.execute(delete(table).where(table.c.generation == found.generation))
         connection.execute(delete(groups.results).where(groups.results.c.name == name))
+
+
+def expired(connection: Connection, groups: GroupTables) -> list[Result]:
+    """Explorations nobody asked for lately."""
+    oldest = int(time.time()) - EXPLORED
+    return [result for result in complete(connection, groups) if not result.saved and result.asked < oldest]
+
+
+def remove_expired(connection: Connection, groups: GroupTables) -> None:
+    """Those explorations, and pairs that no result groups and nobody asked for."""
+    for result in expired(connection, groups):
+        remove(connection, groups, result.name)
+    used = {result.pairing for result in complete(connection, groups)}
+    oldest = int(time.time()) - EXPLORED
+    for state in group_state.all_states(connection, groups):
+        if state.id not in used and not state.running and state.seen < oldest:
+            group_state.remove(connection, groups, state.id)

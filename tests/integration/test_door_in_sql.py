@@ -86,11 +86,28 @@ def test_what_sql_signs_is_what_python_signs(index: dbsim.Index, database: dbsim
     assert dump(database, "people") == inline
 
 
+def test_keys_of_few_fields_are_signed_alike(other: dbsim.Database) -> None:
+    """Fewer fields have keys by other minima, and by one field alone."""
+    people(other.engine, 200)
+    kinds = dict.fromkeys(COLUMNS, "") | {"surname": "name", "born": "date", "city": "text"}
+    index = other.create_records("few", table="people", kinds=kinds, secret=SECRET, on_duplicate="flag")
+    scheme = index.options.hashing.scheme
+    assert set("cdf") & set(scheme), scheme
+    index.sync()
+    add_people(other.engine, dict(enumerate([*HOSTILE, *register(30, 9).rows], 5001)))
+    assert fetch(other.engine, "SELECT count(*) FROM dbsim_few_queue") == [(0,)]
+    inline = dump(other, "few")
+    execute(other.engine, "DELETE FROM dbsim_few", "INSERT INTO dbsim_few_queue (id) SELECT id FROM people")
+    index.sync()
+    assert dump(other, "few") == inline
+
+
 def test_check_says_in_sql_what_python_says(index: dbsim.Index, database: dbsim.Database) -> None:
     asked = [dict(zip(COLUMNS, row, strict=True)) for row in register(200, 5).rows[:12]]
     asked += [{"given": row["surname"], "surname": row["given"], "born": row["born"]} for row in asked[:6]]
+    asked += [{**row, "street": "Am Bug", "house": "999", "postcode": "00231", "city": "Xylx"} for row in asked[:6]]
     query = text("SELECT id, score, evidence FROM dbsim_people_check(CAST(:row AS json))")
-    found = 0
+    found = moved = 0
     with database.engine.connect() as connection:
         for row in asked:
             rows = connection.execute(query, {"row": json.dumps(row)}).all()
@@ -99,7 +116,9 @@ def test_check_says_in_sql_what_python_says(index: dbsim.Index, database: dbsim.
                 (r[0], r[1], {**r[2], "fields": tuple(r[2]["fields"])}) for r in rows
             ]
             found += len(rows)
+            moved += sum(field["field"] == "moved" for r in rows for field in r[2]["fields"])
     assert found > 10
+    assert moved >= 5
 
 
 def test_a_person_who_is_there_is_rejected(index: dbsim.Index, database: dbsim.Database) -> None:

@@ -87,6 +87,9 @@ class PostgreSQLScores(Backend):
         alike = func.width_bucket(self.jaccard(bits, count, other_bits, other_count, size), cuts, type_=Integer)
         return case((bits == cast(other_bits, PostgreSQLBits(size)), literal_column(str(EQUAL))), else_=alike + 1)
 
+    def larger(self, one: ColumnElement[int], two: ColumnElement[int]) -> ColumnElement[int]:
+        return func.greatest(one, two, type_=BigInteger)
+
     def hamming(self, key: ColumnElement[Any], other: ColumnElement[Any]) -> ColumnElement[int]:
         return func.bit_count(cast(key.op("#")(other), PostgreSQLBits(64)), type_=Integer)
 

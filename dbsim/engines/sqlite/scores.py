@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import (
+    BigInteger,
     ColumnElement,
     Connection,
     Engine,
@@ -56,6 +57,9 @@ class SQLiteScores(Backend):
         size: int,
     ) -> ColumnElement[int]:
         return func.dbsim_level(bits, count, other_bits, other_count, literal_column(str(size)), type_=Integer)
+
+    def larger(self, one: ColumnElement[int], two: ColumnElement[int]) -> ColumnElement[int]:
+        return func.max(one, two, type_=BigInteger)
 
     def hamming(self, key: ColumnElement[Any], other: ColumnElement[Any]) -> ColumnElement[int]:
         return func.dbsim_hamming(key, other, type_=Integer)

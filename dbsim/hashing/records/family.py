@@ -30,13 +30,14 @@ class Records(Family):
     """`scheme`: the compound keys; `names`: the numbers of given name and surname, "0.1", or "" without them.
 
     `own`: "0-2.2-4", fields in which relatives differ, each with the highest level that is different; `echoes`: "8",
-    fields that are made of the names.
+    fields that are made of the names, or "1-0", of another field; `place`: "3.4.5", the parts of an address.
     """
 
     scheme: str = ""
     names: str = ""
     own: str = ""
     echoes: str = ""
+    place: str = ""
 
     measure: ClassVar[str] = "probability"
     learns: ClassVar[bool] = True
@@ -59,7 +60,9 @@ class Records(Family):
     def roles(self) -> Roles:
         parts = [part.split("-") for part in filter(None, self.own.split("."))]
         own = {int(number): int(level) for number, level in parts}
-        return Roles(self.crossed, own, tuple(map(int, filter(None, self.echoes.split(".")))))
+        echoes = [part.split("-") for part in filter(None, self.echoes.split("."))]
+        sources = {int(echo): tuple(map(int, names)) or self.crossed or () for echo, *names in echoes}
+        return Roles(self.crossed, own, sources, _numbers(self.place))
 
     def plan(self, threshold: float, recall: float) -> Plan:
         return Plan(1, len(self.keys_of.keys))
@@ -95,3 +98,7 @@ class Records(Family):
     def _keys(self, found: dict[str, FieldAtoms]) -> Keys:
         copies = combine([found[name].exact for name in sorted(found)])
         return self.keys_of.values(found, copies)
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    return tuple(map(int, filter(None, text.split("."))))

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dbsim.hashing.documents import Documents
-from dbsim.hashing.records import evidence, frequency
+from dbsim.hashing.records import fitting, frequency
 from dbsim.hashing.records.atoms import FieldAtoms
 from dbsim.hashing.records.candidates import candidate_pairs
 from dbsim.hashing.records.evidence import Evidence, Roles
@@ -46,14 +46,14 @@ class Learned:
 
     def frequent(self, found: NDArray[np.int8], one: NDArray[np.int16], two: NDArray[np.int16]) -> NDArray[np.int64]:
         both = np.minimum(one, two).astype(np.int64)
-        added: NDArray[np.int64] = np.where(found == EQUAL, both, 0).sum(axis=1)
+        added: NDArray[np.int64] = np.where(found == EQUAL, both, 0)
         return added
 
     def own(self, rows: Rows, rarities: NDArray[np.int16]) -> NDArray[np.int64]:
         """What an exact copy of each row would score: the most it can reach."""
         there = np.stack([counts > 0 for counts in rows.counts], axis=1)
         copies = np.where(there, EQUAL, 0).astype(np.int8)
-        return self.evidence.bits(copies, np.where(there, rarities, 0).sum(axis=1))
+        return self.evidence.bits(copies, np.where(there, rarities, 0).astype(np.int64))
 
     def to_model(self) -> Model:
         model: Model = {
@@ -62,6 +62,8 @@ class Learned:
             "equal": self.evidence.equal,
             "matches": np.array([self.evidence.matches]),
         }
+        if self.evidence.place:
+            model["place"], model["moved"] = np.array(self.evidence.place), np.array([self.evidence.moved])
         for number, table in enumerate(self.frequencies):
             model[f"values{number}"] = table.values
             model[f"added{number}"] = table.added
@@ -84,6 +86,8 @@ class Learned:
             model["priors"].astype(np.int64),
             model["equal"].astype(np.float64),
             float(model["matches"][0]),
+            tuple(model["place"].tolist()) if "place" in model else (),
+            int(model["moved"][0]) if "moved" in model else 0,
         )
         return Learned(found, tuple(frequencies), crossed)
 
@@ -99,7 +103,7 @@ def learn(documents: Documents, atoms: dict[str, FieldAtoms], keys: NDArray[np.i
     random = np.random.default_rng(0)
     one = random.integers(0, count, RANDOM)
     two = (one + random.integers(1, count, RANDOM)) % count
-    found = evidence.fit(
+    found = fitting.fit(
         levels(rows, rows, places[a], places[b], crossed),
         levels(rows, rows, one, two, crossed),
         roles,

@@ -1,7 +1,8 @@
 """Four sums in one: evidence against strangers and three kinds of relatives as a 64-bit number, so that SQL adds once.
 
-A lane has 16 bits with sign, ±511 bits of evidence in 1/64; strangers are the lowest, so that what a rare value adds is
-simply added. PostgreSQL's twin of `least` is in sql/postgresql/shared/probability.sql.
+A lane has 16 bits with sign, ±511 bits of evidence in 1/64; strangers are the highest, so that the larger of two
+numbers is the one that says more against strangers. PostgreSQL's twin of `least` is in
+sql/postgresql/shared/probability.sql.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dbsim.hashing.records.evidence import Evidence
 
 LANE = 16
 LANES = 4
+STRANGERS_LANE = LANE * (LANES - 1)  # bits above which strangers are
 HALF, MASK = 1 << (LANE - 1), (1 << LANE) - 1
 
 
@@ -21,15 +23,16 @@ class Packed:
 
     weights: list[list[int]]
     prior: int
+    moved: int
 
 
 def pack(evidence: Evidence) -> Packed:
     fields = [[_together(level) for level in field.T.tolist()] for field in evidence.weights.transpose(1, 0, 2)]
-    return Packed(fields, _together(evidence.priors.tolist()))
+    return Packed(fields, _together(evidence.priors.tolist()), evidence.moved << STRANGERS_LANE)
 
 
 def _together(lanes: list[int]) -> int:
-    return sum(value << (LANE * number) for number, value in enumerate(lanes))
+    return sum(value << (LANE * number) for number, value in enumerate(reversed(lanes)))
 
 
 def least(total: int) -> int:

@@ -18,6 +18,9 @@ KINDS = 3  # with the strangers four sums, which SQL adds up in one 64-bit numbe
 STEPS = 30
 TWINS = 0.03  # of the relatives have one day of birth, and so many one given name
 LEAST = 0.002  # pairs of relatives a row are thought to be there, also where keys find none of them
+MOST = (
+    4  # relatives of a person: where more share what relatives share, they are of one city, and no more often namesakes
+)
 NEVER = 1e-30
 KEPT = 0.05  # of the relatives, when matches that differ in everything of their own are taken out
 
@@ -43,10 +46,11 @@ def relatives(
         parts = _likelihoods(apart, [chance, *kinds], [1.0, *shares], rest)[:, 1:]
         shares = [max(float(part.sum()) / pairs, NEVER) for part in parts.T]
         kinds = [_counted(apart, part, kind) for part, kind in zip(parts.T, kinds, strict=True)]
-    for kind in kinds:
+    for kind, share in zip(kinds, shares, strict=True):
+        twins = TWINS * min(1.0, MOST / max(2 * share * pairs / rows, 1e-9))
         for field in own:
-            kind[field] = (1 - TWINS) * chance[field]
-            kind[field, EQUAL] += TWINS
+            kind[field] = (1 - twins) * chance[field]
+            kind[field, EQUAL] += twins
     return kinds, _enough(shares, len(candidates) / max(int(there.sum()), 1), LEAST * rows / pairs)
 
 

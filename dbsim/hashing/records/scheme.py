@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from dbsim.hashing.records.atoms import CLOSE, EXACT, LOOSE, NAMES, FieldAtoms
+from dbsim.hashing.records.atoms import AGAIN, CLOSE, EXACT, LOOSE, NAMES, FieldAtoms
 from dbsim.text.arithmetic import Hashes, combine
 
 Part = tuple[str, str]  # field, kind of atom
@@ -23,8 +23,11 @@ Parts = tuple[Part, ...]
 
 CAP, CAP_LARGE, CAP_FEW = 2.0, 5.0, 8.0  # candidates a key and row: usual, above LARGE rows, with FEW fields
 LARGE, FEW = 100_000, 3
+SINGLE = 6  # fields or fewer: those that tell rows apart have a key of their own
+BUDGET = 30.0  # candidates a row by all keys, up to which tables of few fields have more of the same
 MOST_KEYS = 64
-DUPLICATES = 10  # a tenth of the observed pairs counts: where most rows have duplicates, those are what keys are for
+LITTLE = 0.1  # candidates a row are not worth a closer look
+DUPLICATES = 0.5  # of the other fields agree: then a pair is what keys are for, and does not count as their cost
 
 _TWO = [(LOOSE, LOOSE), (LOOSE, CLOSE), (CLOSE, LOOSE), (EXACT, LOOSE), (LOOSE, EXACT), (CLOSE, CLOSE), (EXACT, EXACT)]
 _THREE = [
@@ -37,7 +40,7 @@ _THREE = [
     (LOOSE, EXACT, EXACT),
     (EXACT, EXACT, EXACT),
 ]
-_PART = re.compile(rf"(\d+|{NAMES})([{LOOSE}{CLOSE}{EXACT}])")
+_PART = re.compile(rf"(\d+|{NAMES})([{LOOSE}{CLOSE}{EXACT}{AGAIN}])")
 
 
 @dataclass(frozen=True)
@@ -106,14 +109,33 @@ class _Planner:
 
     def scheme(self) -> Scheme:
         if len(self.names) == 1:
-            return Scheme((((self.names[0], EXACT),), ((self.names[0], CLOSE),), ((self.names[0], LOOSE),)))
+            return Scheme(tuple(((self.names[0], kind),) for kind in (EXACT, CLOSE, LOOSE)))
         found = {pair: self._loosest(pair, _TWO) for pair in self._pairs()}
         chosen = [parts for parts in found.values() if parts]
         frequent = [pair for pair, parts in found.items() if parts is None and NAMES not in pair]
         chosen += [parts for three in self._triples(frequent) if (parts := self._loosest(three, _THREE))]
         if self.crossed is not None:
             chosen.insert(0, ((NAMES, EXACT),))
+        chosen += self._more(chosen)
         return Scheme(tuple(chosen[:MOST_KEYS])) if chosen else default(len(self.names), self.crossed)
+
+    def _more(self, chosen: Sequence[Parts]) -> list[Parts]:
+        """Where few fields make few pairs: fields that tell rows apart alone, and the same pairs by other minima."""
+        if len(self.names) > SINGLE:
+            return []
+        wanted: list[Parts] = [((name, EXACT),) for name in self.names]
+        if len(self.names) <= FEW:
+            wanted += [
+                tuple((name, _again(kind, other)) for name, kind in parts) for other in AGAIN for parts in chosen
+            ]
+        found: list[Parts] = []
+        total = sum(self._cost(parts) for parts in chosen)
+        for parts in wanted:
+            cost = self._cost(parts)
+            if parts not in (*chosen, *found) and cost <= self.cap and total + cost <= BUDGET:
+                found.append(parts)
+                total += cost
+        return found
 
     def _pairs(self) -> list[tuple[str, ...]]:
         pairs: list[tuple[str, ...]] = list(itertools.combinations(self.names, 2))
@@ -142,12 +164,34 @@ class _Planner:
         return best
 
     def _cost(self, parts: Parts) -> float:
-        """Candidates a row as if the fields were independent, but at least a tenth of those there are."""
+        """Candidates a row as if the fields were independent, but at least those there are that are not duplicates."""
         chance = self.rows * float(np.prod([self._rate(part) for part in parts]))
         if chance > self.cap:
             return chance
-        together = _collisions([self.atoms[name].of(kind) for name, kind in parts])
-        return max(chance, together * self.rows / self.sample / DUPLICATES)
+        scale, columns = self.rows / self.sample, [self.atoms[name].of(kind) for name, kind in parts]
+        together = _collisions(columns) * scale
+        if together > max(chance, LITTLE):
+            together = self._strangers(columns, {name for name, _ in parts}) * scale
+        return max(chance, together)
+
+    def _strangers(self, columns: Sequence[Hashes], used: set[str]) -> float:
+        """The collisions of rows that agree in little else; neighbours in the order of the key stand for all."""
+        there = np.flatnonzero(np.logical_and.reduce([column != 0 for column in columns]))
+        values = combine([column[there] for column in columns]) if len(columns) > 1 else columns[0][there]
+        order = np.argsort(values, kind="stable")
+        size = np.unique(values, return_inverse=True, return_counts=True)
+        weight = size[2][size[1]][order][1:]
+        same = values[order][1:] == values[order][:-1]
+        a, b, weight = there[order][:-1][same], there[order][1:][same], weight[same]
+        compared, agreed = np.zeros(len(a)), np.zeros(len(a))
+        for name in self.names:
+            if name not in used:
+                atom = self.atoms[name].loose
+                both = (atom[a] != 0) & (atom[b] != 0)
+                compared += both
+                agreed += both & (atom[a] == atom[b])
+        strangers = agreed < DUPLICATES * np.maximum(compared, 1)
+        return float(weight[strangers].sum()) / self.sample
 
     def _rate(self, part: Part) -> float:
         """Probability that a row agrees with another in one field."""
@@ -155,6 +199,10 @@ class _Planner:
             name, kind = part
             self._rates[part] = _collisions([self.atoms[name].of(kind)]) / self.sample
         return self._rates[part]
+
+
+def _again(kind: str, other: str) -> str:
+    return other if kind == LOOSE else kind
 
 
 def _collisions(columns: Sequence[Hashes]) -> float:

@@ -15,6 +15,7 @@ from dbsim.hashing.records.levels import CROSSED, CUTS, EQUAL, Rows, levels
 from dbsim.hashing.records.probability import probability_of
 from dbsim.hashing.signer import Signatures
 
+MOVED, ELSEWHERE = "moved", "another address counts once"
 WIDTH = 24  # characters of the longest bar
 
 
@@ -65,14 +66,17 @@ def waterfalls(learned: Learned, names: Sequence[str], one: Signatures, others: 
 def _waterfall(learned: Learned, names: Sequence[str], level: NDArray[np.int8], rare: NDArray[np.int64]) -> Waterfall:
     """Against those from whom the pair is told apart least: strangers, or relatives."""
     evidence = learned.evidence
-    sums = evidence.against(level[None, :], int(rare.sum()))[0]
+    sums = evidence.against(level[None, :], rare[None, :].astype(np.int64))[0]
     against = int(sums.argmin())
-    fields = []
+    fields, shown = [], int(evidence.priors[against])
     for number, name in enumerate(names):
         added = int(rare[number]) if against == STRANGERS else 0
         worth = int(evidence.weights[against, number, level[number]]) + added
+        shown += worth
         fields.append(FieldEvidence(name, agreement(int(level[number])), worth / UNIT, added / UNIT))
     total = int(sums[against])
+    if total != shown:
+        fields.append(FieldEvidence(MOVED, ELSEWHERE, (total - shown) / UNIT))
     told = "strangers" if against == STRANGERS else "relatives"
     return Waterfall(int(evidence.priors[against]) / UNIT, tuple(fields), total / UNIT, probability_of(total), told)
 

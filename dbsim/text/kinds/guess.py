@@ -37,6 +37,12 @@ _WORDS = {
     "timestamp version revision hash token password status source batch",
 }
 _KNOWN = {word: meaning for meaning, words in _WORDS.items() for word in words.split()}
+_PLACE_WORDS = (
+    "zip postcode postal plz zipcode postleitzahl cp city town village suburb state county region province country ort "
+    "stadt wohnort land kreis gemeinde ciudad municipio localidad provincia poblacion ville commune pays comune citta "
+    "plaats gemeente woonplaats varos cidade municipality district hausnr hausnummer apartment flat"
+)
+_PLACES = frozenset(_PLACE_WORDS.split())
 _NUMBERS = "ssn soc sec social insurance passport tax nif dni cpf nhs iban national"
 _IDENTIFIES = frozenset(_NUMBERS.split())
 _SPLIT = re.compile(r"[^a-z]+")
@@ -87,10 +93,29 @@ def own(guesses: Sequence[Guess]) -> dict[int, int]:
     return dict(sorted(((given or whole) | dates).items()))
 
 
-def echoes(guesses: Sequence[Guess]) -> list[int]:
-    """Fields that are made of the names."""
+def echoes(guesses: Sequence[Guess]) -> dict[int, list[int]]:
+    """Fields that are made of the names, each with the whole name; with none where given name and surname are known."""
     used = [one for one in guesses if one.kind]
-    return [number for number, one in enumerate(used) if (one.kind or "").split("@")[0] == "email"]
+    kinds = [(one.kind or "").split("@")[0] for one in used]
+    whole = [number for number, kind in enumerate(kinds) if kind == "name"][:1] if crossed(guesses) is None else []
+    return {number: whole for number, kind in enumerate(kinds) if kind == "email"}
+
+
+def place(guesses: Sequence[Guess]) -> list[int]:
+    """Parts of the address, which change together when a person moves; one part alone changes like any field."""
+    used = [one for one in guesses if one.kind]
+    kinds = [(one.kind or "").split("@")[0] for one in used]
+    found = [n for n, one in enumerate(used) if kinds[n] == "address" or _lives_there(set(_words(one.column)))]
+    return found if len(found) > 1 else []
+
+
+def _lives_there(words: set[str]) -> bool:
+    """Nobody moves away from where they were born."""
+    return bool(words & _PLACES) and not words & {"birth", "born", "nacimiento", "naissance", "nascita"}
+
+
+def _words(name: str) -> list[str]:
+    return [word for word in _SPLIT.split(normalise(_CAMEL.sub(" ", name)).lower()) if word]
 
 
 def _guess(name: str, values: Sequence[str]) -> Guess:
@@ -129,7 +154,7 @@ def _kind(meaning: str | None, values: Sequence[str]) -> tuple[str, str]:
 
 
 def _meaning(name: str) -> str | None:
-    words = [word for word in _SPLIT.split(normalise(_CAMEL.sub(" ", name)).lower()) if word]
+    words = _words(name)
     if set(words) & _IDENTIFIES:
         return "digits"
     known = [_KNOWN[word] for word in words if word in _KNOWN]

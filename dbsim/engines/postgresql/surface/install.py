@@ -15,8 +15,16 @@ from dbsim.engines.postgresql.plain import home as home_of
 from dbsim.engines.postgresql.surface import signing_data as constants
 from dbsim.engines.postgresql.surface.comments import OWN as COMMENTED
 from dbsim.engines.postgresql.surface.comments import comment_statement
-from dbsim.engines.postgresql.surface.decided import DECIDED
 from dbsim.engines.postgresql.surface.persons import FLAG, flagged_name, flagged_statement
+from dbsim.engines.postgresql.surface.pieces.decided import DECIDED
+from dbsim.engines.postgresql.surface.shared import (
+    drop_functions,
+    drop_shared,
+    revoke_owned,
+    shared_functions,
+    shared_statements,
+    why_not_in_sql,
+)
 from dbsim.engines.postgresql.surface.signing import fill_statement, gate, inline_function
 from dbsim.engines.postgresql.surface.views import (
     FORMER,
@@ -28,13 +36,7 @@ from dbsim.engines.postgresql.surface.views import (
     VIEWS,
     WORDS,
     PostgreSQLSurface,
-    drop_functions,
-    drop_shared,
     drop_statements,
-    revoke_owned,
-    shared_functions,
-    shared_statements,
-    why_not_in_sql,
 )
 from dbsim.engines.postgresql.surface.words import why_no_words_in_sql, word_statements
 from dbsim.engines.postgresql.triggers import DOOR, create_triggers, events, parts

@@ -12,12 +12,12 @@ from sqlalchemy import literal_column
 
 from dbsim.engines.evidence import Side, crossed
 from dbsim.engines.postgresql.plain import door_salt
-from dbsim.engines.postgresql.surface.rendered import free, rendered
+from dbsim.engines.postgresql.surface.pieces.rendered import free, rendered
 from dbsim.engines.postgresql.triggers import unless_trigger
 from dbsim.hashing.records.evidence import UNIT
 from dbsim.hashing.records.family import Records
 from dbsim.hashing.records.levels import COUNT, CROSSED, EQUAL
-from dbsim.hashing.records.waterfall import agreement
+from dbsim.hashing.records.waterfall import ELSEWHERE, MOVED, agreement
 from dbsim.tables.names import identifier, literal, quote
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ CERTAIN = 0.9  # as in dbsim.index.door
 DUPLICATE, UNSEEN = "DS001", "DS002"  # SQLSTATE of a rejected row, and of what cannot be checked
 MOST_WAITING, MOST_FLAGGED = 1000, 10
 ROW_LIMIT = 10_000  # rows of one statement that are checked
-ATOMS = {"a": 1, "b": 2, "e": 3}  # places in what dbsim_atoms returns
+ATOMS = {"a": 1, "b": 2, "e": 3, "c": 7, "d": 8, "f": 9}  # places in what dbsim_atoms returns
 
 
 def flagged_name(index: str) -> str:
@@ -73,15 +73,29 @@ def _learned(surface: PostgreSQLSurface) -> dict[str, str]:
     for number, (column, table) in enumerate(zip(rarities, learned.frequencies, strict=True)):
         arguments = f"atoms_{number}[3], {name}, {literal(f'rare{number}')}, {table.other}"
         assigned.append(f"result.{quote(column)} := {surface.home}.dbsim_rarity({arguments});")
-    own = []
-    for kind, prior in enumerate(learned.evidence.priors.tolist()):
-        parts = [str(prior)]
-        for number, column in enumerate(rarities):
-            rare = f" + result.{quote(column)}" if kind == 0 else ""
-            weight = int(learned.evidence.weights[kind, number, EQUAL])
-            parts.append(f"CASE WHEN atoms_{number}[3] <> 0 THEN {weight}{rare} ELSE 0 END")
-        own.append(f"({' + '.join(f'({part})' for part in parts)})::bigint")
+    own = [_copy(surface, kind) for kind in range(len(learned.evidence.priors))]
     return {"fitted": "true", "assign_rarities": " ".join(assigned), "own_evidence": ", ".join(own)}
+
+
+def _copy(surface: PostgreSQLSurface, kind: int) -> str:
+    """What an exact copy would score against strangers (0) or relatives."""
+    assert surface.learned is not None
+    evidence = surface.learned.evidence
+
+    def sums(kind: int, place: bool) -> str:
+        parts = ["0"] if place else [str(int(evidence.priors[kind]))]
+        for number, column in enumerate(surface.tables.names.rarities):
+            if (number in evidence.place) == place:
+                rare = f" + result.{quote(column)}" if kind == 0 else ""
+                weight = int(evidence.weights[kind, number, EQUAL])
+                parts.append(f"CASE WHEN atoms_{number}[3] <> 0 THEN {weight}{rare} ELSE 0 END")
+        return " + ".join(f"({part})" for part in parts)
+
+    if not evidence.place:
+        return f"({sums(kind, False)})::bigint"
+    moved = evidence.moved if kind == 0 else 0
+    here = f"CASE WHEN {sums(0, True)} < {evidence.moved} THEN {moved} ELSE {sums(kind, True)} END"
+    return f"({sums(kind, False)} + ({here}))::bigint"
 
 
 def _evidence(surface: PostgreSQLSurface) -> dict[str, Any]:
@@ -94,6 +108,7 @@ def _evidence(surface: PostgreSQLSurface) -> dict[str, Any]:
             "equal": EQUAL,
             "unit": UNIT,
             "score_of_a_and_b": "NULL",
+            **_moving((), 0),
         }
     left, right = (_sides(surface, alias) for alias in ("a", "b"))
     levels, rare = [], []
@@ -121,6 +136,16 @@ def _evidence(surface: PostgreSQLSurface) -> dict[str, Any]:
         "equal": EQUAL,
         "unit": UNIT,
         "score_of_a_and_b": surface.score_between("a", "b"),
+        **_moving(learned.evidence.place, learned.evidence.moved),
+    }
+
+
+def _moving(place: Sequence[int], moved: int) -> dict[str, Any]:
+    return {
+        "place_fields": f"ARRAY[{', '.join(str(number + 1) for number in place)}]::integer[]",
+        "moved": moved,
+        "moved_field": literal(MOVED),
+        "moved_words": literal(ELSEWHERE),
     }
 
 
