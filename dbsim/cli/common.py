@@ -90,6 +90,23 @@ def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
+def acting_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Options of everything that changes the rows of groups."""
+    for option in (
+        click.option("--even-if-behind", is_flag=True, help="Act although the index does not reflect all changes."),
+        click.option("--yes", is_flag=True, help="Do not ask."),
+        click.option(
+            "--keep",
+            default="first",
+            show_default=True,
+            metavar="first|last|longest|SQL",
+            help="Which row of a group stays: by key, by length, or that with the highest value of a SQL expression.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
 def print_json(value: Any) -> None:
     click.echo(json.dumps(exact(value), ensure_ascii=not _any_character(), indent=2, default=_plain))
 

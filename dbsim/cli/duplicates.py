@@ -12,6 +12,7 @@ import click
 from rich.text import Text
 
 from dbsim.cli.common import (
+    acting_options,
     database_argument,
     decided_option,
     err,
@@ -95,13 +96,6 @@ def pairs(
 @verify_option
 @click.option("--save", metavar="NAME", help="Keep these groups under a name, beside the published ones.")
 @click.option("--publish", is_flag=True, help="Show these groups in dbsim_INDEX_groups, instead of those published.")
-@click.option(
-    "--keep",
-    default="first",
-    show_default=True,
-    metavar="first|last|longest|SQL",
-    help="Which row of a group stays: by key, by length, or the one with the highest value of a SQL expression.",
-)
 @click.option("--csv", "csv_file", type=REPORT, help="Write a line for each row.")
 @click.option("--html", "html_file", type=REPORT, help="Write a page, differences marked.")
 @click.option("--limit", type=int, help=f"Groups shown.  [default: {PRINTED}, {ON_PAGE} on a page, all as JSON or CSV]")
@@ -113,8 +107,7 @@ def pairs(
     "rows in no group are not touched.",
 )
 @click.option("--overwrite", is_flag=True, help="Mark although the column holds other values in these rows.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
-@click.option("--even-if-behind", is_flag=True, help="Act although the index does not reflect all changes.")
+@acting_options
 @json_option
 def duplicates(
     db: str,

@@ -11,6 +11,7 @@ import click
 from rich.text import Text
 
 from dbsim.cli.common import (
+    acting_options,
     database_argument,
     index_argument,
     json_option,
@@ -43,18 +44,10 @@ PRINTED = 20  # groups on the terminal
     help=f"Which value survives: {', '.join(RULES)}; of one column, or of all indexed ones.  [default: {FREQUENT}]",
 )
 @click.option("--recent", metavar="COLUMN", help="The highest value is the latest row.  [default: the key]")
-@click.option(
-    "--keep",
-    default="first",
-    show_default=True,
-    metavar="first|last|longest|SQL",
-    help="Which row of a group stays.",
-)
 @click.option("--move-references", is_flag=True, help="Let other tables refer to the row that stays.")
 @click.option("--limit", type=int, help=f"Groups shown.  [default: {PRINTED}, all as JSON]")
 @click.option("--dry-run", is_flag=True, help="Only show.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
-@click.option("--even-if-behind", is_flag=True, help="Act although the index does not reflect all changes.")
+@acting_options
 @json_option
 def merge(
     db: str,

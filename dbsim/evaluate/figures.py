@@ -50,10 +50,20 @@ class Buckets:
 
 
 @dataclass(frozen=True)
+class BestWeights:
+    """Weights of the fields that divide labelled pairs best, with the threshold and the F1 that go with them."""
+
+    weights: dict[str, float]
+    threshold: float
+    quality: float
+
+
+@dataclass(frozen=True)
 class Truth:
     """Against a column of labels, or decisions: what searches return, and the stored groups if there are any.
 
-    Groups follow decisions, so of those the threshold that would divide them best is told instead, with its F1.
+    Groups follow decisions, so of those the threshold that would divide them best is told instead, with its F1; of an
+    index with several fields also the weights of the fields that would.
     """
 
     column: str
@@ -62,6 +72,7 @@ class Truth:
     groups: Agreement | None
     groups_bcubed: Agreement | None
     best_threshold: tuple[float, float] | None = None
+    best_weights: BestWeights | None = None
 
 
 @dataclass(frozen=True)

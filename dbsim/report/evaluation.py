@@ -79,6 +79,10 @@ def summary(report: EvaluateReport) -> list[tuple[str, str]]:
         if truth.best_threshold is not None:
             threshold, quality = truth.best_threshold
             rows.append(("threshold that divides them best", f"{threshold:.3f} (F1 {quality:.3f})"))
+        if truth.best_weights is not None:
+            best = truth.best_weights
+            weights = ", ".join(f"{name}:{weight:g}" for name, weight in best.weights.items())
+            rows.append(("weights that do", f"{weights} from {best.threshold:.3f} on (F1 {best.quality:.3f})"))
         grouped = (("pairs in groups", truth.groups), ("groups, B-cubed", truth.groups_bcubed))
         for name, found in grouped if truth.column != DECISIONS else ():
             if found is None:

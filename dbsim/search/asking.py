@@ -18,7 +18,8 @@ from dbsim.search.deciding.texts import Cut, Decided, Ranked, compared, cut_of, 
 from dbsim.search.limits import Bounds, Where, below_threshold
 from dbsim.search.query import Query
 from dbsim.search.results import Hit, Results
-from dbsim.search.statements import Look, Statements, about_row, many_parameters, parameters, self_parameters
+from dbsim.search.statements.parameters import many_parameters, parameters, self_parameters
+from dbsim.search.statements.statement import Look, Statements, about_row
 from dbsim.tables.catalogue import is_ready
 from dbsim.tables.decision_tables import DecisionTables
 from dbsim.tables.key_conditions import among, key_columns

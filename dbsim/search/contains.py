@@ -12,6 +12,7 @@ from dbsim.search.query import Query
 from dbsim.search.results import Results
 from dbsim.search.searcher import SearchEngine
 from dbsim.search.slices import EVERYWHERE, at_once, by_slices, sliced
+from dbsim.search.statements.condition import fulfils
 from dbsim.search.words import Question
 from dbsim.tables.key_conditions import chunks, key_columns
 from dbsim.tables.source import Key, Texts, public_key
@@ -80,7 +81,7 @@ def by_scan(
     elif where is None:
         where = EVERYWHERE
     if where is not None:
-        query = query.where(search.statements.fulfils(where))
+        query = query.where(fulfils(search.tables, where))
     rows = [(tuple(row)[:-1], row[-1]) for row in connection.execute(query)]
     sure = {key for key, doubtful in rows if not question.wanted and not doubtful}
     return [key for key, _ in rows], sure

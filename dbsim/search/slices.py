@@ -12,6 +12,7 @@ from dbsim.engines.source_rows import held, source_rows
 from dbsim.lifecycle import slices
 from dbsim.search.limits import Condition, Where
 from dbsim.search.searcher import SearchEngine
+from dbsim.search.statements.condition import fulfils
 from dbsim.search.words import Question
 from dbsim.tables.key_conditions import among, chunks, key_columns
 from dbsim.tables.names import quote, raw_sql
@@ -41,7 +42,7 @@ def by_slices(
         keys = _passing(search, question, connection)
         return keys if where is None else _fulfilling(search, where, connection, keys), set()
     columns = key_columns(search.tables.signatures, search.tables)
-    query = select(*columns).where(search.statements.fulfils(EVERYWHERE if where is None else where))
+    query = select(*columns).where(fulfils(search.tables, EVERYWHERE if where is None else where))
     every = [tuple(row) for row in connection.execute(query)]
     # after the rows themselves: one that comes in between and has the word is not among them
     return every, {*every}.difference(_passing(search, question, connection))
@@ -95,6 +96,6 @@ def _fulfilling(search: SearchEngine, where: Condition, connection: Connection, 
     columns = key_columns(search.tables.signatures, search.tables)
     found: list[Key] = []
     for some in chunks(keys, search.backend.key_batch):
-        query = select(*columns).where(among(columns, some), search.statements.fulfils(where))
+        query = select(*columns).where(among(columns, some), fulfils(search.tables, where))
         found += [tuple(row) for row in connection.execute(query)]
     return found

@@ -11,7 +11,7 @@ from sqlalchemy import text
 
 import dbsim
 from benchmarks.register import COLUMNS, register
-from tests.docs.test_readme import ON_PATH, ROOT, blocks, run
+from tests.docs.test_readme import ON_PATH, ROOT, blocks, run_here
 
 PAGE = ROOT / "docs" / "persons.md"
 ERIKA = ["Erika", "Mustermann", "1964-08-12", "Heidestraße", "17", "51147", "Köln", "0221 123456", "erika@example.net"]
@@ -38,11 +38,14 @@ def people(url: str, tmp_path: Path) -> str:
     return target
 
 
-def test_the_page_runs_as_written(people: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_page_runs_as_written(
+    people: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     said = ""
     for console in blocks(PAGE, "console register"):
         for line in console.splitlines():
-            result = run(line.removeprefix("$ ").replace("register.db", people), tmp_path)
+            result = run_here(line.removeprefix("$ ").replace("register.db", people))
             assert result.returncode == 0, f"{line}\n{result.stdout}{result.stderr}"
             said += result.stdout
     assert "surname" in said

@@ -9,8 +9,10 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import closing, redirect_stderr, redirect_stdout
+from io import StringIO
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from alembic import command as alembic
@@ -18,6 +20,7 @@ from alembic.config import Config
 from sqlalchemy import inspect, text
 
 import dbsim
+from dbsim.cli import main
 from tests.migration.harness import APP, driver
 
 ROOT = Path(__file__).parents[2]
@@ -74,10 +77,24 @@ def run(command: str, folder: Path | None = None) -> subprocess.CompletedProcess
     return subprocess.run(arguments, capture_output=True, text=True, check=False, cwd=folder)
 
 
+def run_here(command: str) -> subprocess.CompletedProcess[str]:
+    """In this process, which saves a second: that `dbsim` itself starts is shown by the commands of the README."""
+    with (
+        patch.object(sys, "argv", shlex.split(command)),
+        redirect_stdout(StringIO()) as out,
+        redirect_stderr(StringIO()) as err,
+        pytest.raises(SystemExit) as ended,
+    ):
+        main()
+    return subprocess.CompletedProcess(command, int(ended.value.code or 0), out.getvalue(), err.getvalue())
+
+
 @having("console")
-def test_commands_run_as_written(page: Path, shop: str, tmp_path: Path) -> None:
+def test_commands_run_as_written(page: Path, shop: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    execute = run if page.name == "README.md" else run_here
     for command in commands(page):
-        result = run(command.replace("shop.db", shop), tmp_path)
+        result = execute(command.replace("shop.db", shop))
         assert result.returncode == 0, f"{command}\n{result.stdout}{result.stderr}"
         noted = (
             "the result 'strict', kept under this name" in result.stderr if "--save" in command else not result.stderr

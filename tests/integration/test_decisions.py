@@ -227,3 +227,35 @@ def test_decisions_as_the_truth(index: dbsim.Index) -> None:
     threshold, quality = truth.best_threshold
     assert index.explain(1, 4).exact < threshold < index.explain(5, 7).exact  # type: ignore[operator]
     assert quality == pytest.approx(0.8)
+
+
+def test_weights_fitted_to_decisions(database: dbsim.Database) -> None:
+    """People go by the body; the index, so far, by the title."""
+    execute(database.engine, "CREATE TABLE notes (id INTEGER PRIMARY KEY, title TEXT, body TEXT)")
+    with database.engine.begin() as connection:
+        rows = []
+        for number in range(6):
+            title, other = sentence(100), sentence(200 + number)
+            rows.append({"i": 10 * number, "t": title, "b": sentence(number)})
+            rows.append({"i": 10 * number + 1, "t": other, "b": near_copy(number, 2)})  # the same, whatever its title
+            rows.append({"i": 10 * number + 2, "t": title, "b": sentence(50 + number)})  # another one
+        connection.execute(text("INSERT INTO notes VALUES (:i, :t, :b)"), rows)
+    columns = {"title": 0.9, "body": 0.1}
+    index = database.create_index("notes", table="notes", columns=columns, threshold=0.5, **QUICK)
+    index.sync()
+    for number in range(6):
+        index.decide(10 * number, 10 * number + 1, "same")
+        index.decide(10 * number, 10 * number + 2, "different")
+    truth = index.evaluate(sample=3, truth="decisions").truth
+    assert truth is not None
+    assert truth.best_threshold is not None
+    assert truth.best_weights is not None
+    assert truth.best_weights.quality == 1.0 > truth.best_threshold[1]
+    assert truth.best_weights.weights["body"] > 0.5 > truth.best_weights.weights["title"]
+    index.alter(columns=truth.best_weights.weights, threshold=round(truth.best_weights.threshold, 3))
+    index.sync()
+    after = index.evaluate(sample=3, truth="decisions").truth
+    assert after is not None
+    assert after.best_weights is not None
+    assert after.best_weights.weights == truth.best_weights.weights  # nothing is better
+    assert after.best_threshold == (pytest.approx(truth.best_weights.threshold), 1.0)

@@ -17,7 +17,7 @@ import dbsim
 from dbsim.cli import cli
 from dbsim.engines.registry import backend_of
 from dbsim.errors import InvalidOption, NotFitted
-from dbsim.search.statements import Statements
+from dbsim.search.statements.statement import Statements
 from dbsim.tables.catalogue import load, model_table
 from dbsim.tables.index_tables import IndexTables
 from tests.conftest import SECRET

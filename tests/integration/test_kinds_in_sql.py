@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sqlalchemy import Engine, text
 
 import dbsim
-from dbsim.engines.postgresql.surface.views import normaliser_function
+from dbsim.engines.postgresql.surface.shared import normaliser_function
 from dbsim.text.kinds.registry import kind_names, kind_of
 from dbsim.text.normalisers.registry import normaliser_of
 from tests.integration.helpers import articles

@@ -8,10 +8,10 @@ import pytest
 from sqlalchemy import text
 
 import dbsim
-from dbsim.engines.postgresql.surface import views
 from dbsim.errors import InvalidOption
 from dbsim.hashing.families.registry import FAMILIES
 from dbsim.options import Field
+from dbsim.resources import sql_names
 from dbsim.text.normalise import normalise
 from dbsim.text.normalisers.mapped import Mapped
 from dbsim.text.normalisers.registry import NORMALISERS, normaliser_of
@@ -99,7 +99,7 @@ def test_an_unknown_normaliser_is_an_error_in_sql(server: dbsim.Database) -> Non
 
 
 def test_every_sql_normaliser_is_registered() -> None:
-    files = {name.split("/")[1] for name in views.sql_names("postgresql", "normalisers")}
+    files = {name.split("/")[1] for name in sql_names("postgresql", "normalisers")}
     kinds = {name for name in files if name.startswith("kind-")}  # see test_kinds_in_sql.py
     assert files - kinds == set(NORMALISERS)
     assert all(normaliser_of(name) for name in kinds)

@@ -71,7 +71,7 @@ MUTANTS = (
     ),
     Mutant(
         "> for >= in match",
-        "dbsim/search/statements.py",
+        "dbsim/search/statements/statement.py",
         'inner.c[self.tables.names.score] >= bindparam("dbsim_lowest", type_=Double)',
         'inner.c[self.tables.names.score] > bindparam("dbsim_lowest", type_=Double)',
         SURVIVORS,
@@ -585,7 +585,7 @@ MUTANTS = (
     ),
     Mutant(
         "a search ranks the worst first",
-        "dbsim/search/statements.py",
+        "dbsim/search/statements/statement.py",
         "        return [best.desc().nulls_last(), *ties]",
         "        return [best.asc().nulls_last(), *ties]",
         _tests("integration/test_search.py", only="limit or brute or ties"),

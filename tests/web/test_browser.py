@@ -128,10 +128,15 @@ def test_search_while_typing_and_duplicates_by_keys(served: Served, browse: Brow
     page.keyboard.press("/")
     assert page.evaluate("document.activeElement.name") == "q"
     page.keyboard.press("Escape")
-    page.keyboard.press("j")
+    items = "[...document.querySelectorAll('a.item')].indexOf(document.activeElement)"
+    for key, place in (("j", 0), ("ArrowDown", 1), ("j", 2), ("ArrowUp", 1)):
+        page.keyboard.press(key)
+        assert page.evaluate(items) == place
     with page.expect_navigation():
         page.keyboard.press("Enter")
     assert "/group" in page.url
+    page.keyboard.press("Tab")  # the first thing that Tab reaches leads past the menu
+    assert page.evaluate("document.activeElement.getAttribute('href')") == "#content"
     with page.expect_navigation():
         page.select_option("#keep", "last")
     assert "keep=last" in page.url
@@ -143,6 +148,9 @@ def test_search_while_typing_and_duplicates_by_keys(served: Served, browse: Brow
     with page.expect_navigation():
         page.mouse.up()
     assert "low=0.7" in page.url or "low=0.6" in page.url
+    page.evaluate("document.body.insertAdjacentHTML('beforeend', '<a rel=next href=/statistics></a>')")
+    press(page, "n")
+    assert page.url.endswith("/statistics")
     assert page.errors == []
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import socket
+
 import pytest
 
 import dbsim
+from dbsim.web import run
 from dbsim.web.app import application
 from dbsim.web.figures import Figures
 from dbsim.web.guard import MOST_BYTES, Doors
@@ -110,3 +113,10 @@ def test_a_length_that_is_none_is_refused(client: Client) -> None:
     for length in ("abc", "-1", "", "\u00b2", "9" * 5000):
         sent = GOOD | {"origin": f"http://{HOST}", "content-length": length}
         assert client.ask("POST", "/review?index=articles", b"", sent).status_code == 413, length
+
+
+def test_small_answers_are_sent_at_once() -> None:
+    """asyncio turns Nagle's algorithm off only for sockets that say they are TCP's; with it a page takes 40 ms more."""
+    with run._listen("127.0.0.1", 0) as listening:
+        assert listening.proto == socket.IPPROTO_TCP
+        assert listening.getsockname()[0] == "127.0.0.1"

@@ -7,19 +7,26 @@ import io
 import json
 import re
 from html import unescape
+from types import SimpleNamespace
 from typing import Any
 
 import httpx
+import psycopg
 import pytest
+from sqlalchemy import make_url
+from sqlalchemy.exc import SQLAlchemyError
 
 import dbsim
+from dbsim.engines import transactions
+from dbsim.errors import DbsimError
+from dbsim.web import run
 from dbsim.web.app import application
 from dbsim.web.figures import Figures
 from dbsim.web.reviewing import Sessions
 from dbsim.web.state import Server
 from tests.integration.helpers import execute, near_copy, sentence
 from tests.web.asgi import Answer, Client
-from tests.web.conftest import ATTACKS, Shared, fill, make_index, serving
+from tests.web.conftest import ATTACKS, Shared, created, fill, make_index, serving
 from tests.web.test_guard import DOORS, GOOD, HOST
 
 MINE = GOOD | {"cookie": f"{GOOD['cookie']}; dbsim_browser=mine"}
@@ -228,8 +235,24 @@ def test_without_groups_and_with_unknown_names(shared: Shared, database: dbsim.D
     shared.index = make_index(database)
 
 
+def test_a_read_only_server_refuses_to_write(url: str, index: dbsim.Index, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever a page would ask for."""
+    monkeypatch.setattr(transactions, "PATIENCE", 1.0)  # which the server sets
+    stopped = SimpleNamespace(run=lambda sockets: [one.close() for one in sockets])
+    monkeypatch.setattr(run.uvicorn, "Server", lambda config: stopped)
+    with dbsim.open(url) as own:
+        run.run(own, "token", ["127.0.0.1"], "127.0.0.1", 0, lambda port: None, read_only=True)
+        assert own.index("articles").similar("k0a")
+        with pytest.raises(DbsimError):
+            own.index("articles").decide("k0a", "k0b", "same")
+        with pytest.raises(SQLAlchemyError):
+            execute(own.engine, "DELETE FROM articles")
+    assert list(index.decisions()) == []
+
+
 def test_read_only_really_is(url: str, index: dbsim.Index) -> None:
     with serving(url, "--read-only") as served, httpx.Client(base_url=served.base, follow_redirects=True) as client:
+        assert served.base.startswith("http://127.0.0.1:")
         assert client.get(f"/?token={served.token}").status_code == 200
         for path in ("/search?index=articles&f_body=amber", "/duplicates", "/review", "/statistics", "/decisions"):
             assert client.get(path).status_code == 200, path
@@ -248,4 +271,25 @@ def test_a_database_that_goes_away_and_comes_back(tmp_path: Any) -> None:
         assert answer.status_code == 503
         assert "Traceback" not in answer.text
         path.write_bytes(content)
+        assert client.get("/duplicates").status_code == 200
+
+
+def test_a_server_that_refuses_connections_for_a_while(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transactions, "PATIENCE", 0.2)
+    with (
+        created(postgres_url) as url,
+        dbsim.open(url) as database,
+        psycopg.connect(postgres_url, autocommit=True) as own,
+    ):
+        fill(database)
+        client = Client(application(Server(database, DOORS, figures=Figures(60))), GOOD)
+        name = make_url(url).database
+        assert client.get("/duplicates").status_code == 200
+        own.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS false")  # type: ignore[arg-type]
+        own.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", [name])
+        answer = client.get("/duplicates")
+        assert answer.status_code == 503
+        assert "The database is away" in answer.text
+        assert 'http-equiv="refresh"' in answer.text
+        own.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")  # type: ignore[arg-type]
         assert client.get("/duplicates").status_code == 200

@@ -12,7 +12,8 @@ from dbsim.hashing.records.waterfall import waterfalls
 from dbsim.search.asking import Asker
 from dbsim.search.limits import Bounds, Where
 from dbsim.search.results import Hit, Results
-from dbsim.search.statements import self_parameters
+from dbsim.search.statements.condition import fulfils
+from dbsim.search.statements.parameters import self_parameters
 from dbsim.tables.decision_tables import DIFFERENT, SAME
 from dbsim.tables.key_conditions import among, key_columns
 from dbsim.tables.source import Key, public_key
@@ -63,7 +64,7 @@ def _below(
     columns = key_columns(stored, search.tables)
     query = select(*columns).where(among(columns, keys))
     if where is not None:
-        query = query.where(search.statements.fulfils(where))
+        query = query.where(fulfils(search.tables, where))
     wanted = [tuple(row) for row in connection.execute(query)]
     found: list[Hit] = []
     for batch in search.source_texts(connection, wanted) if wanted else ():

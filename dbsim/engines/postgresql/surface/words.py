@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dbsim.engines.postgresql.slices import word_places
-from dbsim.engines.postgresql.surface.rendered import free
-from dbsim.engines.postgresql.surface.views import WORDS, PostgreSQLSurface, normaliser_function, source_text
+from dbsim.engines.postgresql.surface.pieces.rendered import free, source_text
+from dbsim.engines.postgresql.surface.shared import normaliser_function
+from dbsim.engines.postgresql.surface.views import WORDS, PostgreSQLSurface
 from dbsim.options import Field
 from dbsim.resources import filled, sql
 from dbsim.tables.index_tables import IndexTables

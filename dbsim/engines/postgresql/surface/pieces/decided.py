@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dbsim.engines.postgresql.surface.rendered import free
+from dbsim.engines.postgresql.surface.pieces.rendered import free
 from dbsim.tables.decision_tables import sides_of
 from dbsim.tables.names import literal, quote
 

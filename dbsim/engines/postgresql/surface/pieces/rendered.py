@@ -7,7 +7,9 @@ from typing import Any
 from sqlalchemy import ColumnElement
 from sqlalchemy.dialects.postgresql.base import PGDialect
 
-from dbsim.tables.names import identifier
+from dbsim.engines.views import joined_text
+from dbsim.options import Field
+from dbsim.tables.names import identifier, quote
 
 DIALECT = PGDialect(paramstyle="named")  # type: ignore[no-untyped-call]
 
@@ -21,3 +23,11 @@ def free(name: str, taken: set[str]) -> str:
     while identifier(name) in taken:
         name += "_"
     return identifier(name)
+
+
+def source_text(field: Field, alias: str) -> str:
+    return joined_text([f"coalesce({alias}.{quote(column)}::text, '')" for column in field.columns])
+
+
+def double(value: float) -> str:
+    return f"{value!r}::float8"

@@ -7,16 +7,13 @@ few:        the best of them, looked up in the source: are they there, and what 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
 from sqlalchemy import (
-    Alias,
     BigInteger,
-    Boolean,
     ColumnElement,
     CompoundSelect,
     Double,
@@ -24,11 +21,9 @@ from sqlalchemy import (
     Integer,
     Label,
     Select,
-    TableClause,
     and_,
     bindparam,
     case,
-    exists,
     false,
     func,
     literal_column,
@@ -39,24 +34,21 @@ from sqlalchemy import (
     union,
     union_all,
 )
-from sqlalchemy.sql.visitors import iterate
 
 from dbsim.engines.backend import Backend
 from dbsim.engines.evidence import Side, evidence
 from dbsim.engines.source_rows import text_columns
-from dbsim.errors import InvalidOption
 from dbsim.hashing.records.learning import Learned
 from dbsim.options import IndexOptions
-from dbsim.search.deciding.texts import Cut
-from dbsim.search.limits import Condition, Where
-from dbsim.search.query import Query, key_parameter_names
+from dbsim.search.limits import Where
+from dbsim.search.query import key_parameter_names
 from dbsim.search.score import Filter, score
+from dbsim.search.statements.condition import fulfils
 from dbsim.tables.decision_tables import DecisionTables
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.key_conditions import among
 from dbsim.tables.source import Key
 
-POOL = 10_000  # rows looked through for those that share most keys, when there are too many; or 10 × max_candidates
 WAITING = 1000  # changes looked through for rows that were changed since they were signed
 
 
@@ -103,7 +95,7 @@ class Statements:
         if marked is not None:
             conditions.append(marked)
         if where is not None:
-            conditions.append(self.fulfils(where))
+            conditions.append(fulfils(self.tables, where))
         if self.options.hashing.nearest:
             return self._nearest(conditions)
         wanted = [[bindparam(name, type_=BigInteger) for name in some] for some in self._key_names(width)]
@@ -176,34 +168,6 @@ class Statements:
         wanted = (*self.tables.key_names, names.fingerprint, *names.bits, *names.counts, *names.rarities)
         return [stored.c[name] for name in wanted]
 
-    def fulfils(self, where: Condition) -> ColumnElement[bool]:
-        """The user's condition on the source row, in its own scope."""
-        stored = self.tables.signatures
-        # on lines of its own, so that a comment ends; not text(), which would take a colon for a parameter
-        condition: Any = literal_column(f"(\n{where}\n)", Boolean) if isinstance(where, str) else where
-        source = self._mentioned(condition)
-        same_row = [_column(source, name) == stored.c[name] for name in self.tables.key_names]
-        return exists(select(literal_column("1")).select_from(source).where(*same_row, condition).correlate(stored))
-
-    def _mentioned(self, condition: ColumnElement[bool]) -> FromClause:
-        """The table as the condition names it: beside another object for the same table it would mean any row."""
-        outside = select(literal_column("1")).where(condition).get_final_froms()
-        if any(not self._is_source(found) for found in outside) or len(outside) > 1:
-            raise InvalidOption(
-                f"where= may use only columns of table {self.options.table!r}: put other tables into a subquery"
-            )
-        inside = (found for found in iterate(condition) if isinstance(found, TableClause) and self._is_source(found))
-        return next(chain(outside, inside), self.tables.source)
-
-    def _is_source(self, found: FromClause) -> bool:
-        table = found.element if isinstance(found, Alias) else found
-        source = self.tables.source
-        return (
-            isinstance(table, TableClause)
-            and table.name.lower() == source.name.lower()
-            and table.schema in (None, source.schema)
-        )
-
     def ranked(self, candidates: FromClause) -> Select[Any]:
         """Key, score and standard error of the candidates that may reach the threshold and are still there."""
         error = bindparam("dbsim_error", type_=Double).label(self.tables.names.error)
@@ -215,7 +179,7 @@ class Statements:
         """The same columns of these rows, whatever their score."""
         stored = self.tables.signatures
         wanted = [among([stored.c[name] for name in self.tables.key_names], keys)]
-        wanted += [self.fulfils(where)] if where is not None else []
+        wanted += [fulfils(self.tables, where)] if where is not None else []
         rows = select(*self._ranking_columns()).where(*wanted).subquery("decided")
         error = bindparam("dbsim_error", type_=Double).label(self.tables.names.error)
         value = func.coalesce(self._score(rows).element, 0.0).label(self.tables.names.score)
@@ -348,53 +312,6 @@ class Statements:
         return self.backend.json_rows("queries", numbers, bits, ["dbsim_lowest", "dbsim_highest"])
 
 
-def _column(table: FromClause, name: str) -> ColumnElement[Any]:
-    """By its name in the database, which an application may call otherwise."""
-    for column in table.columns:
-        if column.name == name:
-            return column
-    raise InvalidOption(f"where= uses a table object without the key column {name!r}: add that column to it")
-
-
-def many_parameters(options: IndexOptions, queries: Sequence[Query | None], cuts: Sequence[Cut | None]) -> str:
-    """The JSON array `search_many` reads."""
-    rows = []
-    for number, (query, cut) in enumerate(zip(queries, cuts, strict=True)):
-        if query is not None and cut is not None:
-            row: dict[str, Any] = {"dbsim_number": number, **cut_parameters(options, query, cut)}
-            row.update(query.key_parameters())
-            row.update({f"dbsim_count{i}": count for i, count in enumerate(query.counts)})
-            row.update({f"dbsim_rarity{i}": rarity for i, rarity in enumerate(query.rarities)})
-            row.update({f"dbsim_bits{i}": "X" + bits.hex() for i, bits in enumerate(query.bits) if bits is not None})
-            rows.append(row)
-    return json.dumps(rows)
-
-
-def parameters(
-    backend: Backend, options: IndexOptions, query: Query, cut: Cut, *, hits: int, max_candidates: int
-) -> dict[str, Any]:
-    """The statement's parameters for one query; the names have a prefix, as a condition may have its own."""
-    values: dict[str, Any] = {**query.key_parameters(), **cut_parameters(options, query, cut)}
-    for number, (bits, count) in enumerate(zip(query.bits, query.counts, strict=True)):
-        values[f"dbsim_bits{number}"] = None if bits is None else backend.stored_bits(bits)
-        values[f"dbsim_count{number}"] = count
-    values |= {f"dbsim_rarity{number}": rarity for number, rarity in enumerate(query.rarities)}
-    if options.hashing.nearest:
-        values["dbsim_near"] = -(-max_candidates // (2 * options.keys))
-    return values | {
-        "dbsim_hits": hits,
-        "dbsim_ranked": max_candidates,
-        "dbsim_pool": max(POOL, 10 * max_candidates),
-        "dbsim_fingerprint": query.fingerprint,
-    }
-
-
-def cut_parameters(options: IndexOptions, query: Query, cut: Cut) -> dict[str, Any]:
-    low, high = query.count_range(options, cut.lowest)
-    # no estimate is above one, and JSON has no infinity
-    return {"dbsim_low": low, "dbsim_high": high, "dbsim_lowest": cut.lowest, "dbsim_highest": min(cut.highest, 2.0)}
-
-
 def about_row(decided: DecisionTables) -> CompoundSelect[Any]:
     """The decisions in force about one row, wherever it stands: the other one's key and the verdict."""
     sides = []
@@ -403,10 +320,6 @@ def about_row(decided: DecisionTables) -> CompoundSelect[Any]:
         columns = [*decided.keys(1 - side), decided.decisions.c.verdict]
         sides.append(decided.in_force().with_only_columns(*columns).where(*mine))
     return union_all(*sides)
-
-
-def self_parameters(key: Key) -> dict[str, Any]:
-    return {f"dbsim_self{i}": value for i, value in enumerate(key)}
 
 
 def _lowest(rows: FromClause) -> ColumnElement[float]:
