@@ -19,7 +19,7 @@ COMMANDS = {
     "importing": ("import",),
     "indexes": ("create", "alter", "sync", "status", "check", "inline", "grant", "revoke", "drop"),
     "searching": ("search", "similar", "contains", "explain"),
-    "persons": ("match",),
+    "persons": ("match", "flagged"),
     "linking": ("link",),
     "duplicates": ("pairs", "duplicates"),
     "merging": ("merge",),
