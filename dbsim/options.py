@@ -16,6 +16,7 @@ from dbsim.hashing.signer import FieldPlan, Signer
 from dbsim.hashing.word_signatures import WordSignature
 from dbsim.outside import read_secret, require_place, why_missing
 from dbsim.text.features import Analyser
+from dbsim.text.kinds import registry as _kinds  # noqa: F401  # worker processes know the fields of persons by it
 from dbsim.text.normalisers.registry import newest
 
 UNITS = ("words", "characters")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -87,3 +90,9 @@ def test_columns_are_taken_for_what_their_names_and_values_say() -> None:
     }
     assert crossed(found) == (0, 1)
     assert all(one.reason for one in found)
+
+
+def test_a_process_that_reads_options_knows_the_kinds() -> None:
+    """As the processes do that help to fill a large table of persons."""
+    made = "Field(columns=('a',), normaliser='kind-name@1', unit='characters', size=2, bits=256, sample=1)"
+    subprocess.run([sys.executable, "-c", f"from dbsim.options import Field; {made}"], check=True)
