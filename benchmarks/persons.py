@@ -128,7 +128,7 @@ def run(size: str, parts: Sequence[str] = PARTS) -> Report:
 
 
 def unlike(report: Report, name: str, people: People) -> None:
-    """A register that nothing was chosen by: one line, no bar."""
+    """A register unlike the public ones: one line, no bar."""
     found = find(people)
     (precision, recall, f1), (sure, kept, _) = found.scores(REPORTED), found.scores(SURE)
     note = f"precision {precision:.3f}, recall {recall:.3f}; p ≥ {SURE}: {sure:.3f}, {kept:.3f}"
