@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, column, insert, select, table
+from sqlalchemy import Connection, column, delete, insert, select, table
 
 from dbsim.engines.signature_rows import as_signatures
 from dbsim.errors import InvalidOption
@@ -25,7 +25,7 @@ from dbsim.search.query import Query
 from dbsim.search.searcher import SearchEngine
 from dbsim.sync import models
 from dbsim.sync.refresh import store
-from dbsim.tables.catalogue import is_ready
+from dbsim.tables.catalogue import generations, is_ready
 from dbsim.tables.group_tables import GroupTables, note_changes
 from dbsim.tables.key_conditions import among, key_columns, sendable
 from dbsim.tables.source import Key, public_key
@@ -156,6 +156,9 @@ class Door:
             store(connection, backend, tables, batch, self.search.signer.sign(batch.columns))
         if stored_groups.exist(connection, backend, GroupTables(tables)):
             note_changes(connection, tables, [key], 1)
+        if backend.writers_wait and len(generations(connection, tables.record.name)) == 1:
+            # nobody changes that before this transaction ends; the next one at the door need not look at the row again
+            connection.execute(delete(tables.queue).where(among(key_columns(tables.queue, tables), [key])))
 
 
 def as_text(value: Any) -> str:

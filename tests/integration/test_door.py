@@ -73,6 +73,23 @@ def test_rows_that_wait_in_the_queue_are_seen(index: dbsim.Index, database: dbsi
         assert not index.add_unless_duplicate(connection, {"id": 9002, **PERSON}).inserted
 
 
+@pytest.mark.parametrize("changing", [False, True])
+def test_who_came_in_is_indexed_in_every_generation(
+    index: dbsim.Index, database: dbsim.Database, changing: bool
+) -> None:
+    """On SQLite, where it is safe, the queue is spared a row that is indexed already; not while options change."""
+    if changing:
+        index.alter(threshold=0.6)
+    with database.engine.begin() as connection:
+        assert index.add_unless_duplicate(connection, {"id": 9001, **PERSON}).inserted
+    waiting = fetch(database.engine, "SELECT count(*) FROM dbsim_people_queue")[0][0]
+    assert waiting == (changing or database.engine.dialect.name == "postgresql")
+    index.sync()
+    found = database.index("people")
+    assert [match.key for match in found.check_row(PERSON)] == [9001]
+    assert not found.check()
+
+
 def test_a_check_finds_what_a_search_finds(index: dbsim.Index, database: dbsim.Database) -> None:
     rows = register(300, 5).rows
     for row in rows[:20]:

@@ -6,6 +6,7 @@ that the names of a person can be compared across: the unordered pair of names i
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,35 +45,39 @@ class _Minima:
     total: Hashes
 
 
-def atoms(documents: Documents, crossed: tuple[int, int] | None) -> dict[str, FieldAtoms]:
-    """By the field's number as text, and the pair of names."""
-    found = [_minima(field.features) for field in documents.fields]
-    made = {str(number): _field(minima) for number, minima in enumerate(found)}
+def atoms(documents: Documents, crossed: tuple[int, int] | None, again: bool = True) -> dict[str, FieldAtoms]:
+    """By the field's number as text, and the pair of names; without minima by other orders where no key has them."""
+    orders = TURNED if again else TURNED[:1]
+    found = [_minima(field.features, orders) for field in documents.fields]
+    names = [str(number) for number in range(len(found))]
     if crossed is not None:
-        made[NAMES] = _field(_pair(*(found[number] for number in crossed)))
-    return made
+        names.append(NAMES)
+        found.append(_pair(*(found[number] for number in crossed)))
+    return dict(zip(names, _fields(found, again), strict=True))
 
 
-def _field(minima: _Minima) -> FieldAtoms:
-    there = minima.total != 0
+def _fields(found: list[_Minima], again: bool) -> Iterator[FieldAtoms]:
+    """All atoms of all fields are hashed at once: of one row, that is a tenth of the time."""
+    first, total = (np.concatenate(side) for side in zip(*((one.first, one.total) for one in found), strict=True))
+    turned = [np.concatenate(side) for side in zip(*(one.turned for one in found), strict=True)]
+    others = [(side, np.full_like(total, 4 + number)) for number, side in enumerate(turned)] if again else []
+    sides = [(first, np.full_like(total, 1)), (first, turned[0]), (total, np.full_like(total, 3)), *others]
+    hashed = combine([np.concatenate(side) for side in zip(*sides, strict=True)]).reshape(len(sides), -1)
+    made = np.where(total != 0, np.maximum(hashed, np.uint64(1)), np.uint64(0)).reshape(len(sides), len(found), -1)
+    for number in range(len(found)):
+        loose, close, exact, *rest = made[:, number]
+        yield FieldAtoms(loose, close, exact, tuple(rest))
 
-    def atom(one: Hashes, two: Hashes | int) -> Hashes:
-        made = combine([one, np.full_like(minima.total, two) if isinstance(two, int) else two])
-        return np.where(there, np.maximum(made, np.uint64(1)), np.uint64(0))
 
-    again = tuple(atom(turned, 4 + number) for number, turned in enumerate(minima.turned))
-    return FieldAtoms(atom(minima.first, 1), atom(minima.first, minima.turned[0]), atom(minima.total, 3), again)
-
-
-def _minima(features: Features) -> _Minima:
+def _minima(features: Features, orders: Sequence[int]) -> _Minima:
     """A document without features has zeros."""
     there = features.counts > 0
     starts = features.offsets[:-1][there]
-    found = [np.zeros(len(features), np.uint64) for _ in range(2 + len(TURNED))]
+    found = [np.zeros(len(features), np.uint64) for _ in range(2 + len(orders))]
     if len(starts):
         hashes = features.hashes
         found[0][there] = np.minimum.reduceat(hashes, starts)
-        for place, bits in enumerate(TURNED, 1):
+        for place, bits in enumerate(orders, 1):
             found[place][there] = np.minimum.reduceat(_turned(hashes, bits), starts)
         found[-1][there] = np.maximum(np.add.reduceat(hashes, starts) & MASK_62, np.uint64(1))
     return _Minima(found[0], tuple(found[1:-1]), found[-1])

@@ -68,21 +68,26 @@ class Records(Family):
         return Plan(1, len(self.keys_of.keys))
 
     def fit(self, documents: Documents, plan: Plan) -> Model:
-        found = self.atoms(documents)
+        found = self._atoms(documents)
         return dict(learn(documents, found, self._keys(found), self.roles).to_model())
 
     def keys(self, documents: Documents, plan: Plan, model: Model) -> Keys:
-        return self._keys(self.atoms(documents))
+        return self._keys(self._atoms(documents))
 
     def atoms(self, documents: Documents) -> dict[str, FieldAtoms]:
+        """All that keys could be planned with."""
         return atoms(documents, self.crossed)
+
+    def _atoms(self, documents: Documents) -> dict[str, FieldAtoms]:
+        """Those that its keys are made of."""
+        return atoms(documents, self.crossed, again=self.keys_of.again)
 
     def learned(self, model: Model) -> Learned:
         return Learned.of(model, self.crossed)
 
     def signed(self, documents: Documents, plan: Plan, model: Model) -> Signed:
         """A row matches nothing when even an exact copy of it would more likely be somebody else: just a surname."""
-        found, learned = self.atoms(documents), self.learned(model)
+        found, learned = self._atoms(documents), self.learned(model)
         rarities = learned.rarities(found)
         own = learned.own(Rows.of([field.filters for field in documents.fields]), rarities)
         present = documents.present & (own >= 0)
@@ -92,7 +97,7 @@ class Records(Family):
         learned = self.learned(model)
         a, b = (places.reshape(-1) for places in np.indices((len(left), len(right))))
         one, two = (Rows.of([field.filters for field in side.fields]) for side in (left, right))
-        rarities = learned.rarities(self.atoms(left)), learned.rarities(self.atoms(right))
+        rarities = learned.rarities(self._atoms(left)), learned.rarities(self._atoms(right))
         return probability(learned.score(one, two, a, b, rarities)).reshape(len(left), len(right))
 
     def _keys(self, found: dict[str, FieldAtoms]) -> Keys:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -26,6 +26,7 @@ LARGE, FEW = 100_000, 3
 SINGLE = 6  # fields or fewer: those that tell rows apart have a key of their own
 BUDGET = 30.0  # candidates a row by all keys, up to which tables of few fields have more of the same
 MOST_KEYS = 64
+TOGETHER = 1 << 16  # numbers hashed at once
 LITTLE = 0.1  # candidates a row are not worth a closer look
 DUPLICATES = 0.5  # of the other fields agree: then a pair is what keys are for, and does not count as their cost
 
@@ -62,16 +63,36 @@ class Scheme:
             keys.append(tuple((number, kind) for number, kind in found))
         return Scheme(tuple(keys))
 
+    @property
+    def again(self) -> bool:
+        """Whether minima by other orders are needed."""
+        return any(kind in AGAIN for parts in self.keys for _, kind in parts)
+
     def values(self, atoms: Mapping[str, FieldAtoms], copies: Hashes) -> NDArray[np.int64]:
         """documents × keys; `copies` names rows that are equal in every field."""
-        found = np.empty((len(copies), len(self.keys)), np.int64)
-        for number, parts in enumerate(self.keys):
-            columns = [atoms[name].of(kind) for name, kind in parts]
-            salt = np.full_like(copies, number + 1)
-            there = np.logical_and.reduce([column != 0 for column in columns])
-            own = combine([copies, salt, salt])
-            found[:, number] = np.where(there, combine([*columns, salt]), own).astype(np.int64)
-        return found
+        found = np.empty((len(self.keys), len(copies)), np.uint64)
+        for numbers in self._alike(len(copies)):
+            found[numbers] = self._some(numbers, atoms, copies)
+        return np.ascontiguousarray(found.T).view(np.int64)
+
+    def _alike(self, documents: int) -> Iterator[list[int]]:
+        """Keys of as many parts, which are made at once: of one row, all of them in a moment."""
+        most = max(TOGETHER // max(documents, 1), 1)
+        sizes = [len(parts) for parts in self.keys]
+        for size in sorted(set(sizes)):
+            numbers = [number for number, other in enumerate(sizes) if other == size]
+            yield from (numbers[start : start + most] for start in range(0, len(numbers), most))
+
+    def _some(self, numbers: list[int], atoms: Mapping[str, FieldAtoms], copies: Hashes) -> Hashes:
+        """keys × documents; where an atom is missing, the key is one of this row and its copies."""
+        chosen = [self.keys[number] for number in numbers]
+        columns = [np.concatenate([atoms[name].of(kind) for name, kind in side]) for side in zip(*chosen, strict=True)]
+        salt = np.repeat(np.array(numbers, np.uint64) + np.uint64(1), len(copies))
+        made = combine([*columns, salt])
+        lacking = np.flatnonzero(np.logical_or.reduce([column == 0 for column in columns]))
+        if len(lacking):
+            made[lacking] = combine([copies[lacking % len(copies)], salt[lacking], salt[lacking]])
+        return made.reshape(len(numbers), len(copies))
 
 
 def plan(atoms: Mapping[str, FieldAtoms], rows: int, crossed: tuple[int, int] | None) -> Scheme:
