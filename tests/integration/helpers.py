@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sqlalchemy import Engine, text
+from sqlalchemy import Engine, make_url, text
 
 import dbsim
 from dbsim.cli import main
@@ -168,6 +168,11 @@ def brute_force(
         if weight and total / weight >= limit:
             hits.append(dbsim.Hit(key, total / weight))
     return sorted(hits, key=lambda hit: (-hit.score, hit.key))
+
+
+def url_of(database: dbsim.Database, role: str) -> str:
+    """The same database, as another role."""
+    return make_url(database.engine.url).set(username=role, drivername="postgresql").render_as_string(False)
 
 
 class Command:

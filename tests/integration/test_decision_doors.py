@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import uuid
-from collections.abc import Iterator
 from typing import Any
 
-import psycopg
 import pytest
-from sqlalchemy import make_url, select, text
+from sqlalchemy import select, text
 
 import dbsim
 from dbsim.engines import views
 from dbsim.errors import DatabaseUnavailable, InvalidOption
-from tests.integration.helpers import QUICK, articles, corpus, execute, fetch, near_copy, sentence
+from tests.integration.helpers import QUICK, articles, corpus, execute, fetch, near_copy, sentence, url_of
 
 # 1 to 4 are near each other (1 and 2 are copies), 5 to 8, 9 to 12; 13 to 16 are alone
 OPTIONS: dict[str, Any] = {"table": "articles", "columns": ["body"], "threshold": 0.5, **QUICK}
@@ -25,28 +22,6 @@ def index(database: dbsim.Database) -> dbsim.Index:
     made = database.create_index("articles", **OPTIONS)
     made.sync()
     return made
-
-
-@pytest.fixture
-def owned(new_postgres: str) -> Iterator[dbsim.Database]:
-    with dbsim.open(new_postgres) as opened:
-        opened.upgrade()
-        yield opened
-
-
-@pytest.fixture
-def role(postgres_url: str, owned: dbsim.Database) -> Iterator[str]:
-    name = f"judge-{uuid.uuid4().hex[:8]}"
-    with psycopg.connect(postgres_url, autocommit=True) as connection:
-        connection.execute(f'CREATE ROLE "{name}" LOGIN')
-    yield name
-    execute(owned.engine, f'DROP OWNED BY "{name}" CASCADE')
-    with psycopg.connect(postgres_url, autocommit=True) as connection:
-        connection.execute(f'DROP ROLE "{name}"')
-
-
-def url_of(database: dbsim.Database, role: str) -> str:
-    return make_url(database.engine.url).set(username=role, drivername="postgresql").render_as_string(False)
 
 
 def decide(index: dbsim.Index) -> None:

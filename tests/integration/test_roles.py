@@ -2,46 +2,22 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
 import psycopg
 import pytest
-from sqlalchemy import make_url, select
+from sqlalchemy import select
 
 import dbsim
 from dbsim.errors import DatabaseUnavailable, DbsimError, InvalidOption, NotInPlace, UnknownName
-from tests.integration.helpers import Command, execute
+from tests.integration.helpers import Command, execute, url_of
 from tests.integration.sql_helpers import documents, indexed, make_people, make_table
 
 
 @pytest.fixture
 def shell(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
     return Command(monkeypatch, capsys)
-
-
-@pytest.fixture
-def owned(new_postgres: str) -> Iterator[dbsim.Database]:
-    with dbsim.open(new_postgres) as opened:
-        opened.upgrade()
-        yield opened
-
-
-@pytest.fixture
-def role(postgres_url: str, owned: dbsim.Database) -> Iterator[str]:
-    """May log in, and nothing else."""
-    name = f"Reader-{uuid.uuid4().hex[:8]}"
-    with psycopg.connect(postgres_url, autocommit=True) as connection:
-        connection.execute(f'CREATE ROLE "{name}" LOGIN')
-    yield name
-    execute(owned.engine, f'DROP OWNED BY "{name}" CASCADE')
-    with psycopg.connect(postgres_url, autocommit=True) as connection:
-        connection.execute(f'DROP ROLE "{name}"')
-
-
-def url_of(database: dbsim.Database, role: str) -> str:
-    return make_url(database.engine.url).set(username=role, drivername="postgresql").render_as_string(False)
 
 
 @pytest.fixture
