@@ -13,9 +13,10 @@ from dbsim.engines.backend import Backend
 from dbsim.engines.execute import run
 from dbsim.engines.source_sample import sample
 from dbsim.errors import NotFitted
-from dbsim.hashing.family import Model
+from dbsim.hashing.family import DECIDED, Model
 from dbsim.hashing.signer import Signer
 from dbsim.lifecycle.statements import alter_statements
+from dbsim.sync.taught import decided
 from dbsim.tables import catalogue
 from dbsim.tables.catalogue import model_table
 from dbsim.tables.index_tables import IndexTables
@@ -93,8 +94,11 @@ def _first(connection: Connection, tables: IndexTables, fitted: Fitted) -> None:
         save(connection, record, record.generation, fitted)
 
 
-def refit(context: IndexContext) -> None:
-    """Learn again from the table as it is now: a new generation, which the next `sync` builds beside this one."""
+def refit(context: IndexContext) -> int:
+    """Learn again from the table as it is now: a new generation, which the next `sync` builds beside this one.
+
+    Returns the number of decisions that it was taught with.
+    """
     tables, signer = context.tables, context.signer
     if not signer.family.learns:
         raise NotFitted(f"family {tables.record.options.family!r} learns nothing, so it cannot be fitted again")
@@ -110,16 +114,18 @@ def refit(context: IndexContext) -> None:
         save(connection, record, number, fitted)
 
     context.write(work)
+    return int(fitted.arrays[DECIDED].sum()) if DECIDED in fitted.arrays else 0
 
 
 def fit(connection: Connection, backend: Backend, tables: IndexTables, signer: Signer) -> Fitted | None:
-    """Learn from a sample; None when the table has no text yet, or no two persons."""
+    """Learn from a sample, and from decisions about rows; None when the table has no text yet, or no two persons."""
     columns = sample(connection, backend, tables, signer.family.sample)
     if signer.family.rarity and len(columns[0]) < 2:
         return None
     if not any(text.strip() for column in columns for text in column):
         return None
+    known = decided(connection, backend, tables, signer) if signer.family.taught else None
     try:
-        return Fitted(signer.fit(columns), len(columns[0]))
+        return Fitted(signer.fit(columns, known), len(columns[0]))
     except ValueError as error:
         raise NotFitted(f"family {tables.record.options.family!r} cannot learn from this table: {error}") from error
