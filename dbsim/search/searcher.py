@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from operator import contains
 from typing import Any, cast
 
 import numpy as np
@@ -174,6 +175,19 @@ class SearchEngine(Asker):
         for batch in self.source_texts(connection, [key]):
             return self._queries(batch.columns, bounds.probes, connection)[0]
         raise self._unknown(key)
+
+    def keys_in_common(self, query: Query | None, keys: Sequence[Key]) -> list[int]:
+        """In how many bucket keys each row agrees with a question: by these it was found."""
+        known, width = self.tables.companions, len(self.tables.key_names)
+        if "bucket_keys" not in known:
+            table = self.tables.signatures
+            own = key_columns(table, self.tables)
+            known["bucket_keys"] = select(*own, *(table.c[name] for name in self.tables.names.keys)).where(listed(own))
+        with self.context.searching() as connection:
+            rows = connection.execute(known["bucket_keys"], listing(keys)).all() if keys and query else []
+        sought = query.lookups or [(key,) for key in query.keys] if query else []
+        found = {tuple(row[:width]): sum(map(contains, sought, row[width:])) for row in rows}
+        return [found.get(key, 0) for key in keys]
 
     def texts(self, keys: Sequence[Key]) -> list[str | None]:
         """The joined text of rows of the source; None for one that is gone."""

@@ -44,9 +44,10 @@ def _found(server: Server, index: Index, request: Request) -> dict[str, Any]:
     began = time.perf_counter()
     found = index.search(question, threshold=threshold, limit=SHOWN)
     milliseconds = (time.perf_counter() - began) * 1000
-    rows = index.rows([hit.key for hit in found])
+    keys = [hit.key for hit in found]
+    rows, common = index.rows(keys), index.keys_in_common(question, keys)
     return values | {
-        "results": list(zip(found, rows, strict=True)),
+        "results": list(zip(found, rows, common, strict=True)),
         "found": found,
         "milliseconds": milliseconds,
         "python": _python(server, index, question, threshold),

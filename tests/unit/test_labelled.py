@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from dbsim.hashing.records.adjusting.labelled import Labels, corrected
 from dbsim.hashing.records.evidence import UNIT, Evidence
-from dbsim.hashing.records.labelled import Labels, corrected
 from dbsim.hashing.records.levels import COUNT, EQUAL
 from dbsim.hashing.records.probability import probability
 

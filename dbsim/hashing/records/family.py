@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from dbsim.hashing.documents import Documents
 from dbsim.hashing.family import DECIDED, Decided, Family, Keys, Model, Signed
 from dbsim.hashing.keys import Plan
+from dbsim.hashing.records.adjusting.labelled import Labels
 from dbsim.hashing.records.atoms import FieldAtoms, atoms
 from dbsim.hashing.records.evidence import Roles
-from dbsim.hashing.records.labelled import Labels
 from dbsim.hashing.records.learning import Learned, learn
 from dbsim.hashing.records.levels import Rows, levels
 from dbsim.hashing.records.probability import probability

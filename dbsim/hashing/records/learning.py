@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dbsim.hashing.documents import Documents
-from dbsim.hashing.records import fitting, frequency
+from dbsim.hashing.records import fitting
+from dbsim.hashing.records.adjusting import frequency
+from dbsim.hashing.records.adjusting.frequency import Frequencies
+from dbsim.hashing.records.adjusting.labelled import Labels, corrected
 from dbsim.hashing.records.atoms import FieldAtoms
 from dbsim.hashing.records.candidates import candidate_pairs
 from dbsim.hashing.records.evidence import Evidence, Roles
-from dbsim.hashing.records.frequency import Frequencies
-from dbsim.hashing.records.labelled import Labels, corrected
 from dbsim.hashing.records.levels import EQUAL, Places, Rows, levels
 
 RANDOM = 300_000  # pairs from which chance agreement is counted
