@@ -193,7 +193,8 @@ def _summary(found: Duplicates, keep: str) -> str:
     if not len(found):
         return "no near-duplicates found"
     stays = f"the {keep} row" if keep in CHOICES else f"the row with the highest {keep}"
-    return f"{len(found)} groups of {found.rows} rows; if {stays} of each stays, {found.rows - len(found)} can go"
+    groups = "1 group" if len(found) == 1 else f"{len(found)} groups"
+    return f"{groups} of {found.rows} rows; if {stays} of each stays, {found.rows - len(found)} can go"
 
 
 def _files(csv_file: Path | None, html_file: Path | None) -> tuple[ReportFile | None, ReportFile | None]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, FromClause, Select, select
@@ -80,12 +81,24 @@ def texts(
 
 def held(backend: Backend, tables: IndexTables, rows: Sequence[Sequence[Any]]) -> Texts:
     """The rows of such a query that have been read already."""
-    width = len(tables.key_names)
-    fields = field_places(backend, tables, width)
-    batch = _empty(len(fields))
-    for row in rows:
-        _add(batch, backend, tuple(row), width, fields)
-    return batch
+    width, known = len(tables.key_names), tables.companions
+    if "field_places" not in known:
+        known["field_places"] = field_places(backend, tables, width)
+    fields = known["field_places"]
+    try:  # column by column, in half the time
+        columns = [_column(backend, rows, places) for places in fields]
+        return Texts([tuple(row[:width]) for row in rows], columns)
+    except Unindexable:  # one of them is no text
+        batch = _empty(len(fields))
+        for row in rows:
+            _add(batch, backend, tuple(row), width, fields)
+        return batch
+
+
+def _column(backend: Backend, rows: Sequence[Sequence[Any]], places: Sequence[slice]) -> list[str]:
+    """The texts of one field."""
+    parts = [list(map(backend.read_text, map(itemgetter(place), rows))) for place in places]
+    return parts[0] if len(parts) == 1 else list(map("\n".join, zip(*parts, strict=True)))
 
 
 def _add(batch: Texts, backend: Backend, values: tuple[Any, ...], width: int, fields: Sequence[Sequence[slice]]) -> int:

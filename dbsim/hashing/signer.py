@@ -22,6 +22,7 @@ from dbsim.text.features import Analyser, Features
 from dbsim.text.tokens import TokenHasher
 
 NO_FILTERS = Filters(np.zeros((0, 0), np.uint8), np.zeros(0, np.int64))
+MARKS = 1000  # of words that were asked for, remembered
 BATCH_BYTES = 1 << 19  # characters signed at once: larger batches fall out of the cache and are slower
 
 
@@ -101,6 +102,7 @@ class Signer:
         self._key = secret
         self.keyed = bool(secret or missing)  # a role that may not read the secret compares texts, but signs in SQL
         self._tokens = TokenHasher(secret)
+        self._marks: dict[tuple[int, bytes], NDArray[np.int64]] = {}
 
     @property
     def _secret(self) -> bytes:
@@ -214,9 +216,15 @@ class Signer:
 
     def mark(self, field: int, folded: bytes) -> NDArray[np.int64]:
         """What the signature of a text with these words must have set, as signed 64-bit numbers."""
-        words = self.fields[field].words
-        assert words is not None
-        return as_numbers(words.question(self._hasher.words([folded]).hashes)[None, :]).reshape(-1)
+        known = self._marks.get((field, folded))
+        if known is None:
+            words = self.fields[field].words
+            assert words is not None
+            known = as_numbers(words.question(self._hasher.words([folded]).hashes)[None, :]).reshape(-1)
+            if len(self._marks) >= MARKS:
+                self._marks = {}
+            self._marks[field, folded] = known
+        return known
 
 
 def _batches(texts: Sequence[Sequence[str]]) -> list[slice]:

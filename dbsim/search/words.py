@@ -21,10 +21,9 @@ from dbsim.hashing.signer import Signer
 from dbsim.options import Field
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.names import identifier, quote
-from dbsim.text.features import Analyser
 from dbsim.text.normalisers.registry import normaliser_of
 
-Inside = Callable[[bytes], bool]  # a folded text → whether the words are in it
+Finds = Callable[[Sequence[bytes], Sequence[int]], list[int]]  # folded texts, some places → those with the words
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,59 +141,40 @@ class Question:
     # ── what the text decides ──
     def answers(self, columns: Sequence[Sequence[str]]) -> list[bool]:
         """Which rows are answers; columns of texts, one a field of the index."""
-        left = self._not_lacking(columns)
-        folded = (
-            analyser.fold([columns[n][place] for place in left])
-            for analyser, (n, _) in zip(self._analysers, self.fields, strict=True)
-        )
-        texts = ([b" %b " % text for text in row] for row in zip(*folded, strict=True))
-        rows = dict(zip(left, texts, strict=True))
+        folded = [normaliser_of(field.normaliser).fold_all(columns[n]) for n, field in self.fields]
+        left = list(range(len(columns[0])))
         wanted, unwanted = self._patterns
         for terms, there in ((wanted, True), (unwanted, False)):
             for term in terms:
-                left = [place for place in left if _inside(term, rows[place]) is there]
+                inside = _inside(term, folded, left)
+                left = [place for place in left if (place in inside) is there]
         found = [False] * len(columns[0])
         for place in left:
             found[place] = True
         return found
 
-    def _not_lacking(self, columns: Sequence[Sequence[str]]) -> list[int]:
-        """Without rows of one field that a short look tells to lack a word: long texts are most of what passes."""
-        left = list(range(len(columns[0])))
-        if len(self.fields) > 1:
-            return left
-        number, field = self.fields[0]
-        texts, lacks = columns[number], normaliser_of(field.normaliser).lacks
-        words = {word for (term,) in self.wanted for word in term.decode().split()}
-        for word in sorted(words, key=len, reverse=True):  # the longest is the rarest, as a rule
-            left = [place for place in left if not lacks(texts[place], word)]
-        return left
-
     @cached_property
-    def _analysers(self) -> list[Analyser]:
-        return [field.analyser() for _, field in self.fields]
-
-    @cached_property
-    def _patterns(self) -> tuple[list[list[Inside]], list[list[Inside]]]:
+    def _patterns(self) -> tuple[list[list[Finds]], list[list[Finds]]]:
         wanted, unwanted = (
             [[_finder(part) for part in term] for term in terms] for terms in (self.wanted, self.unwanted)
         )
         return wanted, unwanted
 
 
-def _inside(term: Sequence[Inside], row: Sequence[bytes]) -> bool:
-    return term[0](row[0]) if len(term) == 1 else any(finds(text) for finds, text in zip(term, row, strict=True))
+def _inside(term: Sequence[Finds], folded: Sequence[Sequence[bytes]], places: Sequence[int]) -> set[int]:
+    """Of these rows, those that have the term in some field; folded[field][row]."""
+    return {place for finds, texts in zip(term, folded, strict=True) for place in finds(texts, places)}
 
 
-def _finder(words: bytes) -> Inside:
-    """Looks for a run of words in a folded text with spaces at both ends, where several may stand between words."""
+def _finder(words: bytes) -> Finds:
+    """Looks for a run of words in folded texts with spaces at both ends, where several may stand between words."""
     if not words:
-        return lambda text: False
+        return lambda texts, places: []
     if b" " not in words:
         marked = b" " + words + b" "
-        return lambda text: marked in text
+        return lambda texts, places: [place for place in places if marked in texts[place]]
     found = re.compile(b" " + b" +".join(map(re.escape, words.split())) + b" ")
-    return lambda text: found.search(text) is not None
+    return lambda texts, places: [place for place in places if found.search(texts[place])]
 
 
 def _number(mark: int) -> str:

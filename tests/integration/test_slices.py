@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from sqlalchemy import text
 
 import dbsim
+from dbsim.engines.sqlite import functions
 from dbsim.sync.slicing import Slicing
 from dbsim.tables import slice_tables
 from dbsim.tables.slice_tables import SliceTables, slice_names
+from dbsim.text.normalisers import mapped
 from dbsim.text.normalisers.registry import normaliser_of
 from tests.integration.helpers import add, assert_in_step, execute, fetch, sentence
 from tests.integration.test_contains import grep, made
@@ -221,14 +224,36 @@ def test_a_wider_key_takes_the_slices_along(postgres: dbsim.Database) -> None:
     assert postgres.index("articles").contains("needle") == [5000000000]
 
 
-def questions() -> list[Any]:
-    return [("text", "Straße 12", "12"), ("text", "a-b", "ab"), ("symbols", "a\\b", "b"), ("digits", "1-2", "12")]
-
-
-@pytest.mark.parametrize(("normaliser", "body", "word"), questions())
-def test_a_short_look_never_rejects_what_folding_finds(normaliser: str, body: str, word: str) -> None:
+@pytest.mark.parametrize("normaliser", ["text", "german", "symbols", "digits"])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.text(), max_size=6))
+def test_folding_all_at_once_is_folding_each(normaliser: str, texts: list[str]) -> None:
     found = normaliser_of(normaliser)
-    for token in found.tokens(body):
-        assert not found.lacks(body, token.decode())
-    if word.encode() not in found.tokens(body) and normaliser == "text":
-        assert found.lacks(body, word) or not body.isascii()
+    assert [one.strip(b" ").split() for one in found.fold_all(texts)] == [found.fold(text).split() for text in texts]
+    assert all(one[:1] == one[-1:] == b" " for one in found.fold_all(texts))
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.data())
+def test_slices_are_put_together_alike_as_they_are_and_in_digits(data: st.DataObject) -> None:
+    """Up to three terms of up to two fields of up to three slices each."""
+    count = st.lists(st.lists(st.integers(1, 3), min_size=1, max_size=2), min_size=1, max_size=3)
+    terms, every = data.draw(count), data.draw(st.booleans())
+    bits = st.binary(min_size=2, max_size=2)
+    slices = [[[data.draw(bits) for _ in range(size)] for size in term] for term in terms]
+    form = ",".join("|".join(map(str, term)) for term in terms)
+    flat = [one for term in slices for field in term for one in field]
+    digits = ["|".join(f"{len(field)}:{b''.join(field).hex()}" for field in term) for term in slices]
+    assert functions._common_places(int(every), form, *flat) == functions._places(int(every), *digits)
+    for wrong in ([*flat[:-1], None], [*flat, b"longer"], [*flat, b"ab"]):
+        with pytest.raises(ValueError, match="slices of other lengths"):
+            functions._common_places(int(every), form, *wrong)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.text(alphabet="ab ,äß€😀İ\u0301\ud800", max_size=60))
+def test_long_texts_are_read_as_short_ones(piece: str) -> None:
+    """By another way to the same characters."""
+    long = piece * 60 + "plain ascii words " * 200
+    assert mapped._kinds(long) == {char for char in long if not char.isascii()}
+    assert mapped._kinds(piece) == {char for char in piece if not char.isascii()}

@@ -18,6 +18,7 @@ from dbsim.hashing.records.levels import CUTS, EQUAL
 from dbsim.hashing.records.packing import least
 from dbsim.hashing.records.probability import probability_of
 
+MOST_SLICES = 1000  # in one call: more than a function of SQLite has arguments
 BYTES = {1 << power: 1 << power - 3 for power in range(6, 17)}  # of a filter, by its length: those that options allow
 
 
@@ -31,6 +32,7 @@ def register(raw: Any) -> None:
     raw.create_function("dbsim_level", 5, _level, deterministic=True)
     raw.create_function("dbsim_probability", 1, _probability, deterministic=True)
     raw.create_function("dbsim_places", -1, _places, deterministic=True)
+    raw.create_function("dbsim_common", -1, _common_places, deterministic=True)
     raw.create_function("dbsim_utf8", 1, _utf8, deterministic=True)
 
 
@@ -81,7 +83,26 @@ def _places(every: int, *terms: str | None) -> str:
     if not found:
         return "[]"
     both = reduce(np.bitwise_and if every else np.bitwise_or, found)
-    return str(np.flatnonzero(np.unpackbits(both)).tolist())
+    return _numbers(both)
+
+
+def _common_places(every: int, form: str, *slices: bytes | None) -> str:
+    """The same of slices as they are; `form` tells how many belong to each field of each term, "2|1,3"."""
+    there = [bits for bits in slices if bits is not None]
+    counts = [[int(count) for count in term.split("|")] for term in form[: 3 * MOST_SLICES].split(",")]
+    if len(there) != sum(map(sum, counts)) or len(set(map(len, there))) != 1 or min(map(min, counts)) < 1:
+        raise ValueError("slices of other lengths, or another number of them")
+    bits = np.frombuffer(b"".join(there), np.uint8).reshape(len(there), -1)
+    if every and "|" not in form:
+        return _numbers(np.bitwise_and.reduce(bits, axis=0))
+    starts = np.cumsum([0, *(count for term in counts for count in term)])[:-1]
+    fields = iter(np.bitwise_and.reduceat(bits, starts, axis=0))
+    found = [reduce(np.bitwise_or, [next(fields) for _ in term]) for term in counts]
+    return _numbers(reduce(np.bitwise_and if every else np.bitwise_or, found))
+
+
+def _numbers(bits: NDArray[np.uint8]) -> str:
+    return str(np.flatnonzero(np.unpackbits(bits)).tolist())
 
 
 def _common_bits(field: str) -> NDArray[np.uint8]:

@@ -10,16 +10,18 @@ from dbsim.tables import slice_tables
 from dbsim.tables.names import quote
 from dbsim.tables.slice_tables import SliceTables
 
+MOST_ARGUMENTS = 100  # of a function: SQLite allows 127 or more
+Terms = Sequence[Sequence[Sequence[int]]]
+
 
 class SQLiteSlices(Backend):
     """See `Slices` for what each step means."""
 
-    def word_places(self, sliced: SliceTables, terms: Sequence[Sequence[Sequence[int]]], *, every: bool) -> str:
-        bits = (" || '|' || ".join(_field(quote(sliced.slices.name), field) for field in term) for term in terms)
+    def word_places(self, sliced: SliceTables, terms: Terms, *, every: bool) -> str:
+        many = sum(len(field) for term in terms for field in term) > MOST_ARGUMENTS
         names = {
             "keys": ", ".join(f"p.{column.name}" for column in sliced.keys(sliced.places)),
-            "every": str(int(every)),
-            "bits": ", ".join(bits),
+            "found": (_in_digits if many else _as_they_are)(quote(sliced.slices.name), terms, every),
             "slices": quote(sliced.slices.name),
             "places": quote(sliced.places.name),
             "block": slice_tables.BLOCK,
@@ -28,6 +30,24 @@ class SQLiteSlices(Backend):
 
     def found_by(self, columns: Sequence[str], keys: str) -> str | None:
         return f"({', '.join(columns)}) IN ({keys})"
+
+
+def _as_they_are(slices: str, terms: Terms, every: bool) -> str:
+    """Every slice of a block is an argument: nothing is written in digits and read again."""
+    form = ",".join("|".join(str(len(field)) for field in term) for term in terms)
+    bits = (
+        f"(SELECT s.bits FROM {slices} AS s WHERE s.slice = {number} AND s.block = b.block)"
+        for term in terms
+        for field in term
+        for number in field
+    )
+    return f"dbsim_common({int(every)}, '{form}', {', '.join(bits)})"
+
+
+def _in_digits(slices: str, terms: Terms, every: bool) -> str:
+    """Any number of slices, a term an argument."""
+    bits = (" || '|' || ".join(_field(slices, field) for field in term) for term in terms)
+    return f"dbsim_places({int(every)}, {', '.join(bits)})"
 
 
 def _field(slices: str, numbers: Sequence[int]) -> str:

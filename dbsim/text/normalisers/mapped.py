@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cached_property
+
+import numpy as np
 
 from dbsim.text.normalisers.normaliser import Normaliser
 from dbsim.text.normalisers.unicode_table import Replacements
 
 _NON_ASCII = re.compile("[^\x00-\x7f]")
 _MANY_KINDS = 32
+_LONG = 2000  # characters
+
+
+def _kinds(text: str) -> set[str]:
+    """The characters of a text that are not ASCII."""
+    if len(text) < _LONG:
+        return set(_NON_ASCII.findall(text))
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")  # 12 kB in 15 µs instead of 80
+    return set(map(chr, np.unique(codes[codes > 127]).tolist()))
 
 
 class Mapped(Normaliser):
@@ -30,10 +42,12 @@ class Mapped(Normaliser):
     def fold(self, text: str) -> bytes:
         return self.replaced(text).translate(self.ascii_bytes)
 
-    def lacks(self, text: str, token: str) -> bool:
-        """A letter or digit of ASCII stays what it is but for its case, and nothing else of ASCII becomes one."""
-        plain = type(self) is Mapped  # others leave characters out, or spell them
-        return plain and text.isascii() and token.isascii() and token.isalnum() and token not in text.lower()
+    def fold_all(self, texts: Sequence[str]) -> list[bytes]:
+        """All at once, between bytes that are in no UTF-8: a quarter of the time for short texts."""
+        if not texts or type(self).fold is not Mapped.fold:
+            return super().fold_all(texts)
+        joined = b" \xff ".join(map(self.replaced, texts)).translate(self.ascii_bytes)
+        return (b" %b " % joined).split(b"\xff")
 
     def replaced(self, text: str) -> bytes:
         """Every non-ASCII character replaced; replacements are stable, so meeting one twice adds spaces at most."""
@@ -41,7 +55,7 @@ class Mapped(Normaliser):
             return text.encode()
         if 4 * len(text.encode("ascii", "ignore")) > 3 * len(text):
             # Mostly ASCII: 1.5 kB of German take 14 µs this way, 36 µs by the join (re.sub with str.translate: 28 µs).
-            kinds = set(_NON_ASCII.findall(text))
+            kinds = _kinds(text)
             if len(kinds) <= _MANY_KINDS:  # each is a pass over the text
                 for char in sorted(kinds):  # a set's own order differs between runs
                     text = text.replace(char, self.replacements[char])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 
 
 class Normaliser(ABC):
@@ -19,9 +20,9 @@ class Normaliser(ABC):
         No token contains a zero byte, a space or a backslash, which have their own meaning further on.
         """
 
-    def lacks(self, text: str, token: str) -> bool:
-        """Whether a text surely has not this token, told sooner than by folding it; False says nothing."""
-        return False
+    def fold_all(self, texts: Sequence[str]) -> list[bytes]:
+        """`fold` of each, with one more space at both ends."""
+        return [b" %b " % self.fold(text) for text in texts]
 
     def tokens(self, text: str) -> list[bytes]:
         return self.fold(text).split()
