@@ -23,6 +23,11 @@ class Filters:
 
     bits: NDArray[np.uint8]
     counts: NDArray[np.int64]
+    marks: int = 0  # bits that can be set, where they are not all
+
+    @property
+    def size(self) -> int:
+        return self.marks or 8 * self.bits.shape[1]
 
 
 def filters(features: Features, size: int, sample: int = 1) -> Filters:
