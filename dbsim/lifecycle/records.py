@@ -66,7 +66,8 @@ def create_records(
     name, table, schema, threshold, triggers = asked
     if more.get("on_duplicate") and not backend.signs_inline:
         raise InvalidOption(
-            "a trigger of SQLite cannot compare persons: leave out on_duplicate and insert with add_unless_duplicate"
+            "a trigger of SQLite cannot compare persons without failing every other client's writes: leave out "
+            "on_duplicate, and ask check_row or insert with add_unless_duplicate"
         )
     if read(engine, backend, lambda c: _exists(c, name, table, kinds, more)):
         return False
