@@ -114,12 +114,9 @@ class Database:
         `changed` names a column that grows with every change, such as updated_at: no triggers, and `sync` looks at rows
         changed since; deleted rows, and changes that leave the column alone, are found by sync(reconcile=True) only.
         `tablespace` (PostgreSQL) is where dbsim's tables lie. `distributed` (Citus) follows from the table by default.
-        `secret` as text, "env:NAME" or "file:PATH", is the place of one that the database never sees; "index:NAME" is
-        that of another index here, so that the two can be linked.
+        `secret`: "env:NAME" or "file:PATH" is where one is that the database never sees, "index:NAME" that of another.
         `false_drops`, such as 0.01, adds word signatures, for `contains`: the share of rows looked at in vain.
-        `filter="partitioned"` makes the filters of Kampf's sketch, which have no secret, of the n-grams of each column;
-        "partitioned:characters=30:rate=0.01:similarity=raw" says for which length and rate, and how they are compared:
-        by "cardinality", as the usual ones are, "raw" or "corrected". Columns joined to one text are merged by OR.
+        `filter`, such as "partitioned:characters=30:rate=0.01:similarity=raw", makes the filters of Kampf's sketch.
         """
         self._require_schema()
         common = field_options(words, characters, normaliser, bits, false_drops, filter)

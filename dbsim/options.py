@@ -9,11 +9,11 @@ from dataclasses import field as detail
 from typing import Any
 
 from dbsim.errors import InvalidOption, SecretMissing
+from dbsim.hashing.bloom import Reading
 from dbsim.hashing.families.registry import described, family_of
 from dbsim.hashing.family import Family
 from dbsim.hashing.keys import LIMIT_KEYS, LIMIT_ROWS, Plan, bucket_plan
 from dbsim.hashing.parted import Parted, parted
-from dbsim.hashing.reading import Reading
 from dbsim.hashing.signer import FieldPlan, Signer
 from dbsim.hashing.word_signatures import WordSignature
 from dbsim.outside import read_secret, require_place, why_missing

@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Dialect, Double, Engine, FromClause, Table, func, insert
 
 from dbsim.errors import DbsimError, InvalidOption
-from dbsim.hashing.reading import Reading
+from dbsim.hashing.bloom import Reading
 from dbsim.hashing.signer import Signatures
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.names import quote

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from sqlalchemy import BigInteger, ColumnElement, Connection, Double, and_, case, cast, literal_column, null
 
-from dbsim.hashing.reading import Reading
+from dbsim.hashing.bloom import Reading
 from dbsim.hashing.records.family import Records
 from dbsim.hashing.records.learning import Learned
 from dbsim.hashing.records.levels import AHEAD, ALIKE, CROSSED, EQUAL

@@ -91,6 +91,40 @@ def jaccards(a: NDArray[np.int64], b: NDArray[np.int64], both: NDArray[np.int64]
     return np.where((a > 0) & (b > 0), scores, 0.0)
 
 
+@dataclass(frozen=True)
+class Reading:
+    """How the similarity is read off two filters of `bits` bits, of which only the first `marks` can be set.
+
+    With a `factor` the similarity is the share of common bits times it; without, what the cardinalities say. Several
+    hash functions a feature do not matter to these: they cancel out.
+    """
+
+    bits: int
+    marks: int
+    factor: float = 0.0
+
+    @staticmethod
+    def of(bits: int) -> Reading:
+        """All of them, by cardinality: the usual filter."""
+        return Reading(bits, bits)
+
+    @property
+    def usual(self) -> bool:
+        return self == Reading.of(self.bits)
+
+    def similarity(self, a: int, b: int, both: int) -> float:
+        if not self.factor:
+            return jaccard(a, b, both, self.marks)
+        return self.factor * (both / (a + b - both)) if a and b else 0.0
+
+    def similarities(self, a: NDArray[np.int64], b: NDArray[np.int64], both: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The same of many pairs, equal to the last bit."""
+        if not self.factor:
+            return jaccards(a, b, both, self.marks)
+        there = (a > 0) & (b > 0)
+        return np.where(there, self.factor * (both / np.where(there, a + b - both, 1)), 0.0)
+
+
 def jaccard_raw(a: int, b: int, both: int, size: int) -> float:
     """popcount(A∧B) / popcount(A∨B), inflated by bit collisions."""
     return both / (a + b - both) if a and b else 0.0

@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dbsim.hashing.bloom import Filters
+from dbsim.hashing.bloom import Filters, Reading
 from dbsim.hashing.partitioned import ALPHABET, BASE, Shape, positions, shape_for
-from dbsim.hashing.reading import Reading
 
 NAME = "partitioned@1"
 SIMILARITIES = ("cardinality", "raw", "corrected")

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dbsim.hashing.bloom import Filters, cardinality
+from dbsim.hashing.bloom import Filters, Reading, cardinality
 from dbsim.hashing.error import widths
-from dbsim.hashing.reading import Reading
 
 Numbers = NDArray[np.float64]
 Counts = Sequence[NDArray[Any]]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dbsim.hashing.reading import Reading
+from dbsim.hashing.bloom import Reading
 from dbsim.hashing.records.levels import CUTS, EQUAL
 from dbsim.hashing.records.packing import least
 from dbsim.hashing.records.probability import probability_of

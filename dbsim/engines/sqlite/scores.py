@@ -21,7 +21,7 @@ from sqlalchemy import (
 
 from dbsim.engines.backend import Backend
 from dbsim.engines.sqlite.functions import register
-from dbsim.hashing.reading import Reading
+from dbsim.hashing.bloom import Reading
 
 _PREPARED = "dbsim_prepared"
 
