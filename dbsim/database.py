@@ -114,9 +114,8 @@ class Database:
         `changed` names a column that grows with every change, such as updated_at: no triggers, and `sync` looks at rows
         changed since; deleted rows, and changes that leave the column alone, are found by sync(reconcile=True) only.
         `tablespace` (PostgreSQL) is where dbsim's tables lie. `distributed` (Citus) follows from the table by default.
-        `secret`: "env:NAME" or "file:PATH" is where one is that the database never sees, "index:NAME" that of another.
-        `false_drops`, such as 0.01, adds word signatures, for `contains`: the share of rows looked at in vain.
-        `filter`, such as "partitioned:characters=30:rate=0.01:similarity=raw", makes the filters of Kampf's sketch.
+        `secret`: "env:NAME" or "file:PATH" is where one is that the database never sees, "index:NAME" that of another;
+        `false_drops`, such as 0.01, adds word signatures, for `contains`; `filter="partitioned"`: see docs/persons.md.
         """
         self._require_schema()
         common = field_options(words, characters, normaliser, bits, false_drops, filter)
@@ -134,8 +133,7 @@ class Database:
             inline=inline,
             **{**asked, "family": family or "minhash"},
         )
-        given = [*ALWAYS_GIVEN, *asked]
-        hook = self._context.after_create_table
+        given, hook = [*ALWAYS_GIVEN, *asked], self._context.after_create_table
         create(self.engine, self._backend, options, given, key, hook, bucket or 0, distributed)
         return self.index(name)
 

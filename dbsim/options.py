@@ -13,7 +13,7 @@ from dbsim.hashing.bloom import Reading
 from dbsim.hashing.families.registry import described, family_of
 from dbsim.hashing.family import Family
 from dbsim.hashing.keys import LIMIT_KEYS, LIMIT_ROWS, Plan, bucket_plan
-from dbsim.hashing.parted import Parted, parted
+from dbsim.hashing.partitioned.parted import Parted, parted
 from dbsim.hashing.signer import FieldPlan, Signer
 from dbsim.hashing.word_signatures import WordSignature
 from dbsim.outside import read_secret, require_place, why_missing

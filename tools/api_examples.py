@@ -9,7 +9,7 @@ import dbsim
 
 db = dbsim.open("shop.db")
 db.upgrade()
-idx = db.create_index("articles", table="articles", columns=["title", "body"], secret=idx.secret)
+idx = db.create_index("articles", table="articles", columns=["title", "body"], threshold=0.5)
 idx.sync()
 for hit in idx.similar(1):
     print(hit.key, hit.score)

@@ -17,7 +17,7 @@ from dbsim.hashing.family import Model
 from dbsim.hashing.fingerprint import fingerprints
 from dbsim.hashing.keys import Plan
 from dbsim.hashing.measures import paired_jaccard
-from dbsim.hashing.parted import Parted
+from dbsim.hashing.partitioned.parted import Parted
 from dbsim.hashing.word_signatures import WordSignature, as_numbers
 from dbsim.text.features import Analyser, Features
 from dbsim.text.tokens import TokenHasher

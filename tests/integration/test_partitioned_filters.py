@@ -11,8 +11,8 @@ import pytest
 
 import dbsim
 from dbsim.errors import InvalidOption
-from dbsim.hashing import partitioned as seed
-from dbsim.hashing.parted import Parted, parted
+from dbsim.hashing.partitioned import arithmetic as seed
+from dbsim.hashing.partitioned.parted import Parted, parted
 from dbsim.tables.names import quote
 from tests.conftest import SECRET
 from tests.integration.helpers import Command, execute, fetch

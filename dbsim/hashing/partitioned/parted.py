@@ -1,4 +1,4 @@
-"""The filters of seed 004 for an index: folded texts → Filters, by the arithmetic of hashing/partitioned.py, at once.
+"""The filters of seed 004 for an index: folded texts → Filters, by the arithmetic of hashing/partitioned/arithmetic.py, at once.
 
 A setting is written partitioned:characters=30:rate=0.01:similarity=raw, as families are; `parts` and `length` follow
 from it. Nothing of these filters is keyed.
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dbsim.hashing.bloom import Filters, Reading
-from dbsim.hashing.partitioned import ALPHABET, BASE, Shape, positions, shape_for
+from dbsim.hashing.partitioned.arithmetic import ALPHABET, BASE, Shape, positions, shape_for
 
 NAME = "partitioned@1"
 SIMILARITIES = ("cardinality", "raw", "corrected")
