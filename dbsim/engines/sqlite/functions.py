@@ -72,8 +72,10 @@ def _level(
 
 def _common(bits: bytes, count: int, other_bits: bytes | str, other_count: int, size: int, marks: int = 0) -> int:
     """Bits in common; an error unless these are two filters of that length and what is set in them."""
-    length = BYTES[size] if not marks else _whole_bytes(size, marks)
-    size = marks or size
+    if marks:
+        length, size = _whole_bytes(size, marks), marks
+    else:
+        length = BYTES[size]
     if isinstance(other_bits, str):  # out of JSON, which has no bytes
         if len(other_bits) != 2 * length + 1:
             raise ValueError("a filter of another length")
