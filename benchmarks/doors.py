@@ -12,7 +12,7 @@ import dbsim
 from dbsim.search.deciding.texts import Cut, cut_of
 from dbsim.search.limits import Bounds
 from dbsim.search.query import Query
-from dbsim.search.statements import Look
+from dbsim.search.statements.statement import Look
 from tests.integration.promise_texts import Pairs
 
 LIMIT = 500  # hits of a search: more than any text has near-duplicates here

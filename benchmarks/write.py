@@ -243,12 +243,22 @@ def describe(report: Report, part: str, taken: dict[str, dict[str, list[float]]]
     for name, sides in taken.items():
         plain, watched, bare = (float(np.median(sides[table])) * 1e3 for table in TABLES)
         pairs = np.array(sides["watched"]) / np.array(sides["plain"])
+        against_bare = part != "postgresql" and "SELECT" in name
         report.add(
             f"{name}, {part}",
             watched,
             "ms a round",
-            peer="without triggers",
-            peer_value=plain,
-            target=Target("≤", 1.25) if name.startswith("insert") else None,
+            peer="the barest trigger" if against_bare else "without triggers",
+            peer_value=bare if against_bare else plain,
+            target=bar(part, name),
             note=f"by round {pairs.min():.2f} to {pairs.max():.2f}; the barest trigger {bare / plain:.2f}",
         )
+
+
+def bar(part: str, name: str) -> Target | None:
+    """SQLite has triggers for each row only: what a bulk insert pays is compared with the least of them."""
+    if name.startswith("update, one statement"):
+        return Target("≤", 1.05)  # of no indexed column
+    if not name.startswith("insert"):
+        return None
+    return Target("≤", 1.35 if part == "postgresql" else 1.1 if "SELECT" in name else 1.25)

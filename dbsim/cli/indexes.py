@@ -209,8 +209,8 @@ def sync(
 
 
 def _sync(index: Index, refit: bool, every: float, asked: dict[str, Any]) -> None:
-    if refit:
-        index.refit()
+    if refit and (taught := index.refit()):
+        err.print(f"learned from the table and from {taught} decisions")
     with progress_bar(every) as progress:
         report = index.sync(**asked, progress=progress)
     if report.renewed:

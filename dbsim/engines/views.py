@@ -19,7 +19,7 @@ SHORT = 16  # features: what one collision moves the estimate of a shorter text 
 PAIRS, BUCKETS, STATUS = "pairs", "buckets", "dbsim_status"
 # Of the triggers, views and functions of an index: raised when their text changes, so that the next `sync` makes those
 # of an earlier dbsim anew. It stands in their own text, because it must go where they go.
-REVISION = 4
+REVISION = 5
 MARK = f"dbsim revision {REVISION}"
 Jaccard = Callable[[Field, int, str, str], str]  # field, its number, two aliases → a SQL expression
 
@@ -191,6 +191,7 @@ class Surface:
             "pairs_view": quote(self.name(PAIRS)),
             "buckets_view": quote(self.name(BUCKETS)),
             "pair_names": ", ".join(self.pair_names),
+            "same_names": ", ".join(f"s.{name}" for name in self.pair_names),
             "pair_columns": ", ".join(f"{c} AS {n}" for c, n in zip(sides, self.pair_names, strict=True)),
             "a_key": self.key_of("a"),
             "b_key": self.key_of("b"),

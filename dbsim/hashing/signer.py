@@ -13,7 +13,7 @@ from dbsim.hashing.bloom import Filters, filters
 from dbsim.hashing.bloom import folded as fold_filters
 from dbsim.hashing.documents import Documents, FieldDocuments
 from dbsim.hashing.families.registry import family_of
-from dbsim.hashing.family import Model
+from dbsim.hashing.family import Decided, Model
 from dbsim.hashing.fingerprint import fingerprints
 from dbsim.hashing.keys import Plan
 from dbsim.hashing.measures import paired_jaccard
@@ -155,9 +155,11 @@ class Signer:
         """documents × keys × (1 + count): the keys of these texts, each with its `count` most likely neighbours."""
         return self.family.probes(self.documents(texts), self.plan, self.fitted, count)
 
-    def fit(self, texts: Sequence[Sequence[str]]) -> Model:
-        """Learn from a sample of the table."""
-        return self.family.fit(self.documents(texts), self.plan)
+    def fit(self, texts: Sequence[Sequence[str]], decided: Decided | None = None) -> Model:
+        """Learn from a sample of the table, and from what people decided about some pairs."""
+        if decided is None:
+            return self.family.fit(self.documents(texts), self.plan)
+        return self.family.fit_decided(self.documents(texts), self.plan, decided)
 
     def similarity(self, left: Sequence[Sequence[str]], right: Sequence[Sequence[str]]) -> NDArray[np.float64]:
         """left × right: the family's exact measure."""

@@ -68,9 +68,12 @@ class Changing(IndexBase):
         self._ask_for(self.options)
         return self
 
-    def refit(self) -> None:
-        """Learn again from the table as it is now (families that learn): a new generation; the next `sync` fills it."""
-        models.refit(self._current.look().context)
+    def refit(self) -> int:
+        """Learn again from the table as it is now (families that learn): a new generation; the next `sync` fills it.
+
+        Of persons the decisions about rows count too; returns how many did.
+        """
+        return models.refit(self._current.look().context)
 
     def inline(self, on: bool = True, *, progress: Progress = quiet) -> SyncReport:
         """PostgreSQL: sign in the writing transaction (True) or through the queue (False), then bring up to date."""

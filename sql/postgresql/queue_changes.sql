@@ -1,10 +1,23 @@
 -- Part of the trigger functions: the primary keys of the changed rows, or of the whole table, into the queue.
--- The key's names and types are those of the queue when the function was made; a join to read them costs some
--- microseconds a write. Without its key or, when rows are compared, its columns the whole table is asked for.
-IF TG_OP = 'TRUNCATE' OR (
-    SELECT count(*) FROM pg_attribute
-    WHERE attrelid = TG_RELID AND attname IN ({key_names}) AND (attname, atttypid, atttypmod) IN ({key_types})
-) < {key_count} THEN
+-- The key's names and types must be those of the queue when the function was made. An expression that names the table
+-- tells it in a microsecond: the server compiles it once, and anew when the table has changed, when it may fail. For a
+-- partition, or after a new name of the table, the catalogue is asked. Without its key or, when rows are compared, its
+-- columns the whole table is asked for.
+DECLARE
+    dbsim_known boolean := false;
+BEGIN
+BEGIN
+    dbsim_known := {key_known};
+EXCEPTION WHEN OTHERS THEN
+    NULL;
+END;
+IF NOT dbsim_known THEN
+    dbsim_known := (
+        SELECT count(*) FROM pg_attribute
+        WHERE attrelid = TG_RELID AND attname IN ({key_names}) AND (attname, atttypid, atttypmod) IN ({key_types})
+    ) = {key_count};
+END IF;
+IF TG_OP = 'TRUNCATE' OR NOT dbsim_known THEN
     INSERT INTO {queue} DEFAULT VALUES;
 ELSIF TG_LEVEL = 'ROW' THEN
     IF TG_OP <> 'DELETE' THEN
@@ -27,3 +40,4 @@ END IF;
 IF (CASE WHEN pg_try_advisory_lock_shared({wake}) THEN NOT pg_advisory_unlock_shared({wake}) ELSE true END) THEN
     PERFORM pg_notify({channel_literal}, '');
 END IF;
+END;

@@ -65,6 +65,21 @@ def test_words_phrases_and_negation(database: dbsim.Database) -> None:
     assert index.contains("question", limit=1) == [1]
 
 
+def test_every_word_counts_where_signatures_prove_nothing(database: dbsim.Database) -> None:
+    """Two fields, in which no short look at a text decides; a long row has all marks of all words."""
+    articles(database.engine, {n: sentence(n, 8) for n in range(1, 31)})
+    execute(database.engine, "ALTER TABLE articles ADD COLUMN title TEXT DEFAULT 'one of many'")
+    fields = {"title": 0.2, "body": 0.8}
+    index = database.create_index("articles", table="articles", columns=fields, **SIGNED)
+    add(database.engine, {31: "needle " + " ".join(f"w{n}" for n in range(4000))})
+    index.sync()
+    assert index.contains("needle") == [31]
+    assert index.contains("needle", "haystack") == []
+    assert index.contains("w17", "needle", none_of="haystack") == [31]
+    assert index.contains("w17", phrase="needle haystack") == []
+    assert index.contains("w17", phrase="needle w0") == [31]
+
+
 def test_answers_equal_a_search_of_the_texts_over_random_changes(database: dbsim.Database) -> None:
     rng = np.random.default_rng(11)
     index = made(database, {n: sentence(n, 12) for n in range(1, 121)})

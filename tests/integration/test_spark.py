@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import shutil
 import sys
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,7 +23,7 @@ from dbsim.errors import InvalidOption, UnknownName
 from tests.conftest import SECRET
 from tests.engines_agree import LIMITS, groups_of, index_on, rows
 
-pytestmark = [pytest.mark.long, pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")]
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 Row = tuple[Any, ...]
 QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
@@ -72,8 +74,24 @@ def spark(logs: Path) -> Iterator[Any]:
     work = Path(pyspark.__file__).parent / "work" / session.sparkContext.applicationId
     (logs / "work").symlink_to(work)
     yield session
-    session.stop()
+    end(session)
     shutil.rmtree(work, ignore_errors=True)
+
+
+def end(session: Any) -> None:
+    """Stops Java, too, and lets go of its sockets here: found later, they would be warnings of other tests."""
+    from pyspark import SparkContext
+
+    gateway = session.sparkContext._gateway
+    session.stop()
+    gateway.shutdown()
+    gateway.proc.stdin.close()  # Java ends with its standard input
+    gateway.proc.wait(30)
+    SparkContext._gateway = SparkContext._jvm = None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        del session, gateway
+        gc.collect()
 
 
 @pytest.fixture(scope="module")

@@ -68,7 +68,7 @@ def run(copy: Path, url: str, chosen: Sequence[Mutant]) -> int:
 
 def passes(copy: Path, url: str, tests: Sequence[str]) -> bool:
     command = [sys.executable, "-B", "-m", "pytest", "-o", "addopts=", "-x", "-q", "-p", "no:cacheprovider", *tests]
-    environment = {**os.environ, "PYTHONPATH": str(copy), "DBSIM_TEST_POSTGRES_URL": url}
+    environment = {**os.environ, "PYTHONPATH": str(copy), "DBSIM_TEST_POSTGRES_URL": url, "DBSIM_TESTS": "all"}
     # in a session of its own, so that processes of a test that hangs end with it
     process = subprocess.Popen(
         command, cwd=copy, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True

@@ -143,9 +143,16 @@ MUTANTS = (
     Mutant(
         "TRUNCATE is not queued",
         "sql/postgresql/queue_changes.sql",
-        "IF TG_OP = 'TRUNCATE' OR (",
-        "IF TG_OP = 'TRUNCATED' OR (",
+        "IF TG_OP = 'TRUNCATE' OR NOT",
+        "IF TG_OP = 'TRUNCATED' OR NOT",
         _tests("integration/test_sync.py", only="truncate"),
+    ),
+    Mutant(
+        "what a session knows of the key outlives a change of it",
+        "dbsim/engines/postgresql/triggers.py",
+        "format('TG_RELID = %L::regclass', min(s.name))",
+        "format('%L IS NOT NULL', min(s.name))",
+        _tests("reliability/test_host_writes.py", only="changes_under"),
     ),
     Mutant(
         "a change of the text alone is none",
@@ -479,8 +486,8 @@ MUTANTS = (
     Mutant(
         "any name of this address will do",
         "dbsim/web/guard.py",
-        ".lower() not in self.doors.hosts:",
-        ".lower() is None:",
+        'if not self.doors.called(request.headers.get("host", "")):',
+        'if not self.doors.called(request.headers.get("host", "")) and False:',
         GUARD,
     ),
     Mutant(

@@ -282,6 +282,32 @@ def test_wider_key(new_postgres: str) -> None:
     database.close()
 
 
+@pytest.mark.parametrize("elsewhere", [False, True], ids=["by itself", "by another session"])
+def test_a_key_that_changes_under_a_session_that_has_written(new_postgres: str, elsewhere: bool) -> None:
+    """What the trigger has compiled knows the key as it was: it is compiled anew, and fails for nobody."""
+    changes = {
+        "RENAME COLUMN id TO number": "INSERT INTO articles VALUES (901, 'a', 'b')",
+        "RENAME COLUMN number TO id": "INSERT INTO articles VALUES (902, 'a', 'b')",
+        "ALTER COLUMN id TYPE bigint": "INSERT INTO articles VALUES (5000000000, 'a', 'b')",
+        "ALTER COLUMN id TYPE text": "INSERT INTO articles VALUES ('word', 'a', 'b')",
+        "RENAME TO papers": "INSERT INTO papers VALUES ('another', 'a', 'b')",
+    }
+    database = dbsim.open(new_postgres)
+    database.upgrade()
+    with Application(new_postgres) as app, Application(new_postgres) as other:
+        create_articles(app, ROWS)
+        index = create_index(database)
+        index.sync()
+        app.execute("INSERT INTO articles VALUES (900, 'a', 'b')")
+        assert index.status().queued == 1
+        for number, (change, insert) in enumerate(changes.items(), 2):
+            (other if elsewhere else app).execute(f"ALTER TABLE articles {change}")
+            app.execute(insert)
+            queued = app.execute("SELECT count(*) FROM dbsim_articles_queue")[0][0]
+            assert queued == number, change  # a key, or that the whole table is to be looked at
+    database.close()
+
+
 # ── locks ──
 def test_worker_in_mid_batch_does_not_hold_up_the_application(app: Application, url: str, database: Any) -> None:
     index = database.index("articles")

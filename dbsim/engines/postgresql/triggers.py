@@ -59,6 +59,7 @@ def parts(tables: IndexTables) -> dict[str, Any]:
         "wake": wake(name),
         **_columns(tables),
         "key_types": _key_types(queue, key),
+        "key_known": _key_known(queue, key),
     }
     found["queue_changes"] = filled(sql("postgresql", "queue_changes"), found)
     found["row_unchanged"] = filled(sql("postgresql", "row_unchanged"), found)
@@ -191,6 +192,21 @@ def _key_types(queue: str, key: Sequence[str]) -> str:
         f"{PLACE}(SELECT string_agg(format('(%L::name, to_regtype(%L)::oid, %s)', a.attname, "
         "quote_ident(n.nspname) || '.' || quote_ident(t.typname), a.atttypmod), ', ') "
         "FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid JOIN pg_namespace n ON n.oid = t.typnamespace "
+        f"WHERE a.attrelid = to_regclass(home || {literal('.' + queue)}) AND a.attname IN ({columns})){PLACE}"
+    )
+
+
+def _key_known(queue: str, key: Sequence[str]) -> str:
+    """Whether the table has these key columns, as an expression; of types with a length the catalogue knows more."""
+    columns = ", ".join(literal(column) for column in key)
+    return (
+        f"{PLACE}(SELECT CASE WHEN bool_and(a.atttypmod = -1) THEN "
+        "format('TG_RELID = %L::regclass', min(s.name)) || "
+        "string_agg(format(' AND pg_typeof((NULL::%s).%I) = %L::regtype', s.name, a.attname, "
+        "quote_ident(n.nspname) || '.' || quote_ident(t.typname)), '') ELSE 'false' END "
+        "FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid JOIN pg_namespace n ON n.oid = t.typnamespace, "
+        "(SELECT format('%I.%I', n.nspname, c.relname) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
+        "WHERE c.oid = source) AS s (name) "
         f"WHERE a.attrelid = to_regclass(home || {literal('.' + queue)}) AND a.attname IN ({columns})){PLACE}"
     )
 
