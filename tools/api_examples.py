@@ -95,6 +95,7 @@ EXAMPLES = {
             print(connection.execute(select(found.c.id, found.c.score)).all())
     """,
     "Index.explain": "print(idx.explain(1, 2).exact)",
+    "Index.keys_in_common": 'print(idx.keys_in_common("a text", [1, 2]))',
     "Index.units": "print(idx.units())",
     "Index.texts": "print(idx.texts([1, 2]))",
     "Index.rows": "print(idx.rows([1, 2]))",
@@ -119,7 +120,7 @@ EXAMPLES = {
     """,
     "Index.merge": 'print(idx.merge(rules={"title": "most-recent"}, dry_run=True).removed)',
     "Index.link": """
-        other = db.create_index("copies", table="articles", columns=["title", "body"], threshold=0.5)
+        other = db.create_index("copies", table="articles", columns=["title", "body"], secret=idx.secret)
         other.sync()
         for link in idx.link(other, one_to_one=True):
             print(link.a, link.b, link.score, link.decision)

@@ -18,7 +18,7 @@ from sqlalchemy.util import greenlet_spawn
 
 from dbsim.database import Database
 from dbsim.database import open as open_database
-from dbsim.dedupe.linking import Links
+from dbsim.dedupe.linked.results import Links
 from dbsim.engines.execute import TableHook
 from dbsim.engines.urls import asynchronous_url, in_memory, synchronous_url
 from dbsim.errors import DbsimError
@@ -104,6 +104,7 @@ class AsyncIndex:
     contains = _here(Index.contains)
     match = _here(Index.match)
     explain = _here(Index.explain)
+    keys_in_common = _here(Index.keys_in_common)
     texts = _here(Index.texts)
     refresh = _here(Index.refresh)
     status = _here(Index.status)

@@ -76,6 +76,8 @@ def _field_options(options: dict[str, Any]) -> dict[str, Any]:
         require_positive(bits=found["bits"])
     if options.get("false_drops") is not None:
         found["false_drops"] = options["false_drops"]
+    if options.get("filter"):
+        found["filter"] = options["filter"]
     return found
 
 
@@ -111,6 +113,12 @@ def index_options(*, required: bool) -> Callable[[Callable[..., Any]], Callable[
         click.option("--normaliser", help=f"One of {', '.join(normaliser_names())}.{default('by the texts')}"),
         click.option("--bits", type=int, help="Length of the filters."),
         click.option(
+            "--filter",
+            metavar="partitioned[:SETTING=VALUE…]",
+            help="Filters of Kampf's sketch, which have no secret: characters=30, rate=0.01, "
+            "similarity=cardinality|raw|corrected.",
+        ),
+        click.option(
             *("--signature", "--false-drops", "false_drops"),
             is_flag=False,
             flag_value=0.01,
@@ -130,5 +138,5 @@ def index_options(*, required: bool) -> Callable[[Callable[..., Any]], Callable[
 
 def take_fields(columns: tuple[str, ...], options: dict[str, Any]) -> list[Field]:
     """The fields that --column, --words, … describe; the latter are taken out of the options."""
-    names = (*sorted(FIELD_OPTIONS), "false_drops")
+    names = (*sorted(FIELD_OPTIONS), "false_drops", "filter")
     return fields_of(columns, {name: options.pop(name) for name in names})

@@ -35,6 +35,11 @@ from dbsim.tables.source import public_key
 secret_option = click.option(
     "--secret", metavar="env:NAME|file:PATH", help="Where a secret is that the database never sees."
 )
+new_secret_option = click.option(
+    "--secret",
+    metavar="env:NAME|file:PATH|index:NAME",
+    help="Where a secret is that the database never sees, or the index whose secret is taken over, to link with it.",
+)
 table_option = click.option("--table", required=True, help="The table to index; [schema.]table on PostgreSQL.")
 
 
@@ -64,7 +69,7 @@ def _filled(one: Status, field: str) -> str:
     help="Grows with every change, such as updated_at: no triggers, sync looks at rows changed since. "
     "It does not see deleted rows: sync --reconcile does.",
 )
-@secret_option
+@new_secret_option
 @click.option("--fold", type=int, help="With --records: 1 folds the filters by XOR, so that they tell less.")
 @click.option(
     "--on-duplicate",
@@ -204,8 +209,8 @@ def sync(
 
 
 def _sync(index: Index, refit: bool, every: float, asked: dict[str, Any]) -> None:
-    if refit:
-        index.refit()
+    if refit and (taught := index.refit()):
+        err.print(f"learned from the table and from {taught} decisions")
     with progress_bar(every) as progress:
         report = index.sync(**asked, progress=progress)
     if report.renewed:

@@ -13,7 +13,7 @@ from dbsim.cli.common import database_argument, err, index_argument, json_option
 from dbsim.errors import InvalidOption
 from dbsim.text.kinds.registry import kind_names
 
-ALLOWED = ("threshold", "bits", "secret", "fold", "on_duplicate")  # of the options of other indexes
+ALLOWED = ("threshold", "bits", "filter", "secret", "fold", "on_duplicate")  # of the options of other indexes
 HIGH = 0.9
 
 
@@ -32,6 +32,7 @@ def create_records(
         kinds=kinds,
         threshold=options.get("threshold"),
         bits=options.get("bits"),
+        filter=options.get("filter"),
         fold=options.get("fold") or 0,
         secret=options.get("secret"),
         on_duplicate=options.get("on_duplicate"),

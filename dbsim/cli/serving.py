@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import secrets
+import socket
 import webbrowser
 
 import click
@@ -34,12 +35,18 @@ def serve(db: str, index: str | None, port: int, host: str, read_only: bool, all
     if index is not None:
         database.index(index)
     token = secrets.token_urlsafe(32)
-    names = {*LOOPBACK, host if ":" not in host else f"[{host}]"}
+    elsewhere = socket.gethostname() if host in ("0.0.0.0", "::") else ""
+    names = {*LOOPBACK, host if ":" not in host else f"[{host}]", *filter(None, (elsewhere,))}
 
     def ready(number: int) -> None:
-        shown = "127.0.0.1" if host in ("0.0.0.0", "::") else host
+        shown = "127.0.0.1" if elsewhere else host
         address = f"http://{f'[{shown}]' if ':' in shown else shown}:{number}/?token={token}"
-        click.echo(f"open {address}\nstop with Ctrl-C")
+        click.echo(f"open {address}")
+        if elsewhere:
+            click.echo(
+                f"from other machines: {address.replace(shown, elsewhere, 1)}, or one of this machine's addresses"
+            )
+        click.echo("stop with Ctrl-C")
         if show:
             webbrowser.open(address)
 

@@ -13,6 +13,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Dialect, Double, Engine, FromClause, Table, func, insert
 
 from dbsim.errors import DbsimError, InvalidOption
+from dbsim.hashing.bloom import Reading
 from dbsim.hashing.signer import Signatures
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.names import quote
@@ -328,9 +329,9 @@ class Scores(ABC):
         count: ColumnElement[Any],
         other_bits: ColumnElement[Any],
         other_count: ColumnElement[Any],
-        size: int,
+        reading: Reading,
     ) -> ColumnElement[float]:
-        """Cardinality-corrected Jaccard of two filters; both counts are above zero."""
+        """The similarity of two filters; both counts are above zero."""
 
     @abstractmethod
     def level(
@@ -339,7 +340,7 @@ class Scores(ABC):
         count: ColumnElement[Any],
         other_bits: ColumnElement[Any],
         other_count: ColumnElement[Any],
-        size: int,
+        reading: Reading,
     ) -> ColumnElement[int]:
         """How alike two filters are, in the steps of `dbsim.hashing.records.levels`; both counts are above zero."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, FromClause, Select, select
@@ -49,9 +49,15 @@ def field_places(backend: Backend, tables: IndexTables, start: int) -> list[list
 
 
 def texts(
-    connection: Connection, backend: Backend, tables: IndexTables, query: Select[Any], *, stream: bool = True
+    connection: Connection,
+    backend: Backend,
+    tables: IndexTables,
+    query: Select[Any],
+    *,
+    stream: bool = True,
+    values: Mapping[str, Any] | None = None,
 ) -> Iterator[Texts]:
-    """The rows of a query made from `source_rows`, a bounded amount of text at a time.
+    """The rows of a query made from `source_rows`, with the `values` it lacks, a bounded amount of text at a time.
 
     `stream` needs a transaction on PostgreSQL (a cursor on the server); without it the driver holds all rows.
     """
@@ -61,7 +67,7 @@ def texts(
     if stream and connection.dialect.driver not in HOLDING:
         query = query.execution_options(yield_per=backend.read_batch)
     backend.prepare(connection)  # which may be an application's, with an engine of its own
-    with connection.execute(query) as rows:  # closed also when the connection is lost on the way
+    with connection.execute(query, values) as rows:  # closed also when the connection is lost on the way
         # the driver's own tuples where all are held anyway: SQLAlchemy's rows take as long as all the rest
         for row in rows if stream else rows.cursor.fetchall():
             size += _add(batch, backend, tuple(row), width, fields)

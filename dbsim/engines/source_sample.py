@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from sqlalchemy import Connection, func, select
 
 from dbsim.engines.backend import Backend
 from dbsim.engines.source_rows import source_rows, texts
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.key_conditions import among, chunks, key_columns
+from dbsim.tables.source import Key
 
 
 def sample_of(connection: Connection, backend: Backend, tables: IndexTables, size: int) -> tuple[list[list[str]], int]:
@@ -25,10 +28,18 @@ def sample(connection: Connection, backend: Backend, tables: IndexTables, size: 
     step = max(-(-total // size), 1)
     drawn = select(*(numbered.c[name] for name in tables.key_names)).where(numbered.c.dbsim_place % step == 0)
     keys = [tuple(row) for row in connection.execute(drawn.order_by(numbered.c.dbsim_place))]
-    found: dict[tuple[object, ...], tuple[str, ...]] = {}
+    found = texts_of(connection, backend, tables, keys)
+    rows = [found[key] for key in keys if key in found]
+    return [list(column) for column in zip(*rows, strict=True)] or [[] for _ in tables.record.options.fields]
+
+
+def texts_of(
+    connection: Connection, backend: Backend, tables: IndexTables, keys: Iterable[Key]
+) -> dict[Key, tuple[str, ...]]:
+    """Texts of each field of these rows, as far as they are there."""
+    found: dict[Key, tuple[str, ...]] = {}
     for some in chunks(keys, backend.key_batch):
         query = source_rows(backend, tables).where(among(key_columns(tables.source, tables), some))
         for batch in texts(connection, backend, tables, query):
             found |= zip(batch.keys, zip(*batch.columns, strict=True), strict=True)
-    rows = [found[key] for key in keys if key in found]
-    return [list(column) for column in zip(*rows, strict=True)] or [[] for _ in tables.record.options.fields]
+    return found

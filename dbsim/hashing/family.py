@@ -20,6 +20,7 @@ Keys = NDArray[np.int64]
 Model = dict[str, NDArray[Any]]
 Join = tuple[int, int]  # a key column, and the bits of it that two documents must share
 ALL_BITS = -1
+DECIDED = "decided"  # of a model: how many pairs called the same and different it was taught with
 ESTIMATED = ("jaccard", "probability")  # measures that filters tell
 
 
@@ -29,6 +30,14 @@ class Signed(NamedTuple):
     keys: Keys
     present: NDArray[np.bool_]
     rarities: tuple[NDArray[np.int64], ...] = ()
+
+
+class Decided(NamedTuple):
+    """Pairs that people looked at, left[i] with right[i], and whether they called them the same."""
+
+    left: Documents
+    right: Documents
+    same: NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -44,6 +53,7 @@ class Family(ABC):
     nearest: ClassVar[bool] = False  # looked up by neighbourhood in key order, so that no threshold is needed
     max_rows: ClassVar[int] = MAX_ROWS
     sample: ClassVar[int] = 2000  # rows to learn from
+    taught: ClassVar[bool] = False  # whether it learns from what people decided, too
     rarity: ClassVar[bool] = False  # whether how rare a value is belongs to the signature
 
     @property
@@ -92,6 +102,10 @@ class Family(ABC):
     def fit(self, documents: Documents, plan: Plan) -> Model:
         """Learn from a sample of the table; a ValueError says what the sample lacks."""
         return {}
+
+    def fit_decided(self, documents: Documents, plan: Plan, decided: Decided) -> Model:
+        """`fit`, and from what people decided about some pairs; for families that are `taught`."""
+        return self.fit(documents, plan)
 
     @abstractmethod
     def keys(self, documents: Documents, plan: Plan, model: Model) -> Keys:

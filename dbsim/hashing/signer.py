@@ -13,10 +13,11 @@ from dbsim.hashing.bloom import Filters, filters
 from dbsim.hashing.bloom import folded as fold_filters
 from dbsim.hashing.documents import Documents, FieldDocuments
 from dbsim.hashing.families.registry import family_of
-from dbsim.hashing.family import Model
+from dbsim.hashing.family import Decided, Model
 from dbsim.hashing.fingerprint import fingerprints
 from dbsim.hashing.keys import Plan
 from dbsim.hashing.measures import paired_jaccard
+from dbsim.hashing.partitioned.parted import Parted
 from dbsim.hashing.word_signatures import WordSignature, as_numbers
 from dbsim.text.features import Analyser, Features
 from dbsim.text.tokens import TokenHasher
@@ -35,6 +36,8 @@ class FieldPlan:
     sample: int = 1
     words: WordSignature | None = None
     fold: int = 0
+    parted: Parted | None = None  # filters as in seed 004 …
+    several: bool = False  # … of several columns, a line each, merged by OR
 
 
 @dataclass(frozen=True)
@@ -77,7 +80,11 @@ class Signatures:
             np.concatenate([part.fingerprints for part in parts]),
             np.concatenate([part.keys for part in parts]),
             tuple(
-                Filters(np.concatenate([f.bits for f in column]), np.concatenate([f.counts for f in column]))
+                Filters(
+                    np.concatenate([f.bits for f in column]),
+                    np.concatenate([f.counts for f in column]),
+                    column[0].marks,
+                )
                 for column in columns
             ),
             tuple(np.concatenate(column) for column in words),
@@ -148,9 +155,11 @@ class Signer:
         """documents × keys × (1 + count): the keys of these texts, each with its `count` most likely neighbours."""
         return self.family.probes(self.documents(texts), self.plan, self.fitted, count)
 
-    def fit(self, texts: Sequence[Sequence[str]]) -> Model:
-        """Learn from a sample of the table."""
-        return self.family.fit(self.documents(texts), self.plan)
+    def fit(self, texts: Sequence[Sequence[str]], decided: Decided | None = None) -> Model:
+        """Learn from a sample of the table, and from what people decided about some pairs."""
+        if decided is None:
+            return self.family.fit(self.documents(texts), self.plan)
+        return self.family.fit_decided(self.documents(texts), self.plan, decided)
 
     def similarity(self, left: Sequence[Sequence[str]], right: Sequence[Sequence[str]]) -> NDArray[np.float64]:
         """left × right: the family's exact measure."""
@@ -184,10 +193,17 @@ class Signer:
             folded,
             tokens,
             features,
-            fold_filters(filters(features, plan.bits << plan.fold, plan.sample), plan.fold) if filtered else NO_FILTERS,
+            self._filters(plan, texts, folded, features) if filtered else NO_FILTERS,
             plan.weight,
             plan.analyser.unit == "words",
         )
+
+    def _filters(self, plan: FieldPlan, texts: Sequence[str], folded: Sequence[bytes], features: Features) -> Filters:
+        if plan.parted is None:
+            return fold_filters(filters(features, plan.bits << plan.fold, plan.sample), plan.fold)
+        if plan.several:
+            return plan.parted.filters([plan.analyser.fold(text.split("\n")) for text in texts])
+        return plan.parted.filters([[value] for value in folded])
 
     def _sign(self, documents: Documents) -> Signatures:
         signed = self.family.signed(documents, self.plan, self.fitted)

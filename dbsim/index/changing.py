@@ -41,6 +41,7 @@ class Changing(IndexBase):
         normaliser: str | None = None,
         bits: int | None = None,
         false_drops: float | None = None,
+        filter: str | None = None,
         secret: str | None = None,
         replan: bool = False,
     ) -> Self:
@@ -50,7 +51,7 @@ class Changing(IndexBase):
         "env:NAME" or "file:PATH", is where a secret outside the database is from now on.
         """
         self._current.look()
-        common = field_options(words, characters, normaliser, bits, false_drops)
+        common = field_options(words, characters, normaliser, bits, false_drops, filter)
         given: dict[str, Any] = {"family": family, "threshold": threshold, "recall": recall, "rows": rows, "keys": keys}
         given = {option: value for option, value in given.items() if value is not None}
         require_positive(rows=rows, keys=keys)
@@ -67,9 +68,12 @@ class Changing(IndexBase):
         self._ask_for(self.options)
         return self
 
-    def refit(self) -> None:
-        """Learn again from the table as it is now (families that learn): a new generation; the next `sync` fills it."""
-        models.refit(self._current.look().context)
+    def refit(self) -> int:
+        """Learn again from the table as it is now (families that learn): a new generation; the next `sync` fills it.
+
+        Of persons the decisions about rows count too; returns how many did.
+        """
+        return models.refit(self._current.look().context)
 
     def inline(self, on: bool = True, *, progress: Progress = quiet) -> SyncReport:
         """PostgreSQL: sign in the writing transaction (True) or through the queue (False), then bring up to date."""

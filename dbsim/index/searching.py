@@ -147,6 +147,15 @@ class Searching(IndexBase):
         key = None if decided is None else self.key(decided)
         return search.match(query, asked.bounds(search.options), asked.where, key)
 
+    def keys_in_common(self, text: Text, keys: Sequence[Any]) -> list[int]:
+        """In how many of the index's bucket keys a text agrees with each of these rows: those that find them."""
+        wanted = [self.key(key) for key in keys]
+
+        def question(search: SearchEngine) -> list[int]:
+            return search.keys_in_common(search.sign([by_field(search.options, text)], 0, None)[0], wanted)
+
+        return self._current.ask(question)
+
     def explain(self, a: Any, b: Any) -> Explanation:
         """Why two rows are, or are not, near-duplicates: keys and shingles in common, estimate and exact value."""
         return self._current.ask(lambda search: search.explain(self.key(a), self.key(b)))

@@ -22,7 +22,7 @@ from dbsim.search.statements.parameters import many_parameters, parameters, self
 from dbsim.search.statements.statement import Look, Statements, about_row
 from dbsim.tables.catalogue import is_ready
 from dbsim.tables.decision_tables import DecisionTables
-from dbsim.tables.key_conditions import among, key_columns
+from dbsim.tables.key_conditions import key_columns, listed, listing
 from dbsim.tables.source import Key, Texts, Unindexable
 
 BATCH = 200  # queries in one statement
@@ -287,5 +287,9 @@ class Asker(Stage):
         return found
 
     def source_texts(self, connection: Connection, keys: Sequence[Key]) -> Iterator[Texts]:
-        query = source_rows(self.backend, self.tables).where(among(key_columns(self.tables.source, self.tables), keys))
-        return texts(connection, self.backend, self.tables, query, stream=False)
+        known = self.tables.companions
+        if "source_texts" not in known:  # making the statement takes longer than a short answer to it
+            rows = source_rows(self.backend, self.tables)
+            known["source_texts"] = rows.where(listed(key_columns(self.tables.source, self.tables)))
+        query, values = known["source_texts"], listing(keys)
+        return texts(connection, self.backend, self.tables, query, stream=False, values=values)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from operator import contains
 from typing import Any, cast
 
 import numpy as np
@@ -25,7 +26,7 @@ from dbsim.search.query import Query, as_lookups
 from dbsim.search.results import Results
 from dbsim.sync import models
 from dbsim.tables.decision_tables import SAME
-from dbsim.tables.key_conditions import among, chunks, key_columns
+from dbsim.tables.key_conditions import among, chunks, key_columns, listed, listing
 from dbsim.tables.source import Key, public_key
 
 
@@ -165,12 +166,28 @@ class SearchEngine(Asker):
         table = self.tables.signatures
         width = len(key)
         if not bounds.verify and not bounds.probes:
-            row = connection.execute(select(table).where(among(key_columns(table, self.tables), [key]))).first()
+            known = self.tables.companions
+            if "stored_query" not in known:
+                known["stored_query"] = select(table).where(listed(key_columns(table, self.tables)))
+            row = connection.execute(known["stored_query"], listing([key])).first()
             if row is not None:
                 return self._stored_query(tuple(row)[width:])
         for batch in self.source_texts(connection, [key]):
             return self._queries(batch.columns, bounds.probes, connection)[0]
         raise self._unknown(key)
+
+    def keys_in_common(self, query: Query | None, keys: Sequence[Key]) -> list[int]:
+        """In how many bucket keys each row agrees with a question: by these it was found."""
+        known, width = self.tables.companions, len(self.tables.key_names)
+        if "bucket_keys" not in known:
+            table = self.tables.signatures
+            own = key_columns(table, self.tables)
+            known["bucket_keys"] = select(*own, *(table.c[name] for name in self.tables.names.keys)).where(listed(own))
+        with self.context.searching() as connection:
+            rows = connection.execute(known["bucket_keys"], listing(keys)).all() if keys and query else []
+        sought = query.lookups or [(key,) for key in query.keys] if query else []
+        found = {tuple(row[:width]): sum(map(contains, sought, row[width:])) for row in rows}
+        return [found.get(key, 0) for key in keys]
 
     def texts(self, keys: Sequence[Key]) -> list[str | None]:
         """The joined text of rows of the source; None for one that is gone."""
@@ -191,7 +208,7 @@ class SearchEngine(Asker):
         with self.context.searching() as own:
             a, b = stored_keys(own, self.backend, self.tables, [a, b])
             stored = [self.query_of(own, key, Bounds(threshold=0.0, verify=False)) for key in (a, b)]
-            (key_a, texts_a), (key_b, texts_b) = (self._row(own, key) for key in (a, b))
+            (key_a, texts_a), (key_b, texts_b) = self._rows(own, [a, b])
         names = self.tables.key_names
         shown = (public_key(names, key_a), public_key(names, key_b))
         return explain(self.options, shown, (texts_a, texts_b), stored, self._evidence(texts_a, texts_b))
@@ -203,8 +220,16 @@ class SearchEngine(Asker):
         one, two = (self.signer.sign([[text] for text in texts]) for texts in (a, b))
         return waterfalls(self.learned, [field.name for field in self.options.fields], one, two)[0]
 
+    def _rows(self, connection: Connection, keys: Sequence[Key]) -> list[tuple[Key, list[str]]]:
+        """The keys as the table has them ("42" may have been asked for 42) and the text of every field."""
+        found = {
+            key: list(texts)
+            for batch in self.source_texts(connection, keys)
+            for key, *texts in zip(batch.keys, *batch.columns, strict=True)
+        }
+        return [self._row(connection, key) if key not in found else (key, found[key]) for key in keys]
+
     def _row(self, connection: Connection, key: Key) -> tuple[Key, list[str]]:
-        """The key as the table has it ("42" may have been asked for 42) and the text of every field."""
         for batch in self.source_texts(connection, [key]):
             return batch.keys[0], [column[0] for column in batch.columns]
         raise self._unknown(key)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,17 +12,21 @@ from sqlalchemy import Connection, delete, insert
 from dbsim.context import IndexContext
 from dbsim.engines.backend import Backend
 from dbsim.engines.execute import run
-from dbsim.engines.source_sample import sample
+from dbsim.engines.source_sample import sample, texts_of
 from dbsim.errors import NotFitted
-from dbsim.hashing.family import Model
+from dbsim.hashing.family import DECIDED, Decided, Model
 from dbsim.hashing.signer import Signer
+from dbsim.lifecycle.decisions import in_force
 from dbsim.lifecycle.statements import alter_statements
 from dbsim.tables import catalogue
 from dbsim.tables.catalogue import model_table
+from dbsim.tables.decision_tables import SAME
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.model_rows import arrays_of, load
+from dbsim.tables.source import Key
 
 DRAWN = "every n-th row in key order"
+MOST = 20_000  # decisions; of more, every n-th in key order
 
 
 @dataclass(frozen=True)
@@ -93,8 +98,11 @@ def _first(connection: Connection, tables: IndexTables, fitted: Fitted) -> None:
         save(connection, record, record.generation, fitted)
 
 
-def refit(context: IndexContext) -> None:
-    """Learn again from the table as it is now: a new generation, which the next `sync` builds beside this one."""
+def refit(context: IndexContext) -> int:
+    """Learn again from the table as it is now: a new generation, which the next `sync` builds beside this one.
+
+    Returns the number of decisions that it was taught with.
+    """
     tables, signer = context.tables, context.signer
     if not signer.family.learns:
         raise NotFitted(f"family {tables.record.options.family!r} learns nothing, so it cannot be fitted again")
@@ -110,16 +118,58 @@ def refit(context: IndexContext) -> None:
         save(connection, record, number, fitted)
 
     context.write(work)
+    return int(fitted.arrays[DECIDED].sum()) if DECIDED in fitted.arrays else 0
 
 
 def fit(connection: Connection, backend: Backend, tables: IndexTables, signer: Signer) -> Fitted | None:
-    """Learn from a sample; None when the table has no text yet, or no two persons."""
+    """Learn from a sample, and from decisions about rows; None when the table has no text yet, or no two persons."""
     columns = sample(connection, backend, tables, signer.family.sample)
     if signer.family.rarity and len(columns[0]) < 2:
         return None
     if not any(text.strip() for column in columns for text in column):
         return None
+    known = _decided(connection, backend, tables, signer) if signer.family.taught else None
     try:
-        return Fitted(signer.fit(columns), len(columns[0]))
+        return Fitted(signer.fit(columns, known), len(columns[0]))
     except ValueError as error:
         raise NotFitted(f"family {tables.record.options.family!r} cannot learn from this table: {error}") from error
+
+
+# ── what people decided ──
+def _decided(connection: Connection, backend: Backend, tables: IndexTables, signer: Signer) -> Decided | None:
+    """As this signer sees them; None where nothing is decided, or always the same way, from which nothing follows.
+
+    They count about the texts they were made on: those of the generation that is searched, as it has signed them.
+    """
+    searched = IndexTables(catalogue.load(connection, tables.record.name))
+    pairs = _still_true(connection, backend, searched)
+    texts = texts_of(connection, backend, tables, (key for one, two, _ in pairs for key in (one, two)))
+    pairs = [pair for pair in pairs if pair[0] in texts and pair[1] in texts]
+    if len({same for *_, same in pairs}) < 2:
+        return None
+    one, two, same = zip(*pairs, strict=True)
+    left, right = (signer.documents(_columns([texts[key] for key in keys])) for keys in (one, two))
+    return Decided(left, right, np.array(same))
+
+
+def _still_true(connection: Connection, backend: Backend, searched: IndexTables) -> list[tuple[Key, Key, bool]]:
+    """Both keys, and whether they are the same; in the same order for the same decisions."""
+    width, record = len(searched.key_names), searched.record
+    rows = sorted(in_force(connection, backend, searched), key=repr)
+    rows = rows[:: max(-(-len(rows) // MOST), 1)]
+    pairs = [(row[:width], row[width : 2 * width], row[2 * width] == SAME) for row in rows]
+    signed = {
+        key: number
+        for pair, row in zip(pairs, rows, strict=True)
+        for key, number in zip(pair[:2], row[-2:], strict=True)
+    }
+    texts = texts_of(connection, backend, searched, signed)
+    if not texts:
+        return []
+    signer = record.options.signer(record.secret)
+    now = dict(zip(texts, signer.fingerprints(signer.documents(_columns(list(texts.values())))).tolist(), strict=True))
+    return [pair for pair in pairs if all(key in now and now[key] == signed[key] for key in pair[:2])]
+
+
+def _columns(rows: Sequence[tuple[str, ...]]) -> list[list[str]]:
+    return [list(column) for column in zip(*rows, strict=True)]

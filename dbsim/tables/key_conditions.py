@@ -11,6 +11,7 @@ from sqlalchemy import BindParameter, ColumnElement, Table, bindparam, tuple_
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.source import Key
 
+LISTED = "dbsim_listed"  # the parameter of `listed`
 SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -25,6 +26,18 @@ def among(columns: Sequence[ColumnElement[Any]], keys: Sequence[Key]) -> ColumnE
         values = [key[0] for key in keys]
         return columns[0].in_(bindparam("dbsim_keys", values, columns[0].type, unique=True, expanding=True))
     return tuple_(*columns).in_(bindparam("dbsim_keys", keys, unique=True, expanding=True))
+
+
+def listed(columns: Sequence[ColumnElement[Any]], name: str = LISTED) -> ColumnElement[bool]:
+    """The same, of keys that are given when the statement is executed: so it can be made once."""
+    if len(columns) == 1:
+        return columns[0].in_(bindparam(name, type_=columns[0].type, expanding=True))
+    return tuple_(*columns).in_(bindparam(name, expanding=True))
+
+
+def listing(keys: Sequence[Key], name: str = LISTED) -> dict[str, list[Any]]:
+    """The keys of such a statement."""
+    return {name: [key[0] if len(key) == 1 else key for key in keys]}
 
 
 def after(columns: Sequence[ColumnElement[Any]], key: Key) -> ColumnElement[bool]:

@@ -11,12 +11,14 @@ from sqlalchemy import Connection
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 
-from dbsim.dedupe.acting.keep import CHOICES
+from dbsim.dedupe.acting.keep import CHOICES, Ranking
 from dbsim.dedupe.people.browse import BARS, SORTS, Browser, Filter, Summary
 from dbsim.dedupe.people.decisions import Book, Decision
+from dbsim.dedupe.store_pairs import Workplace
 from dbsim.errors import DbsimError, InvalidOption, UnknownKey
 from dbsim.index import Index
 from dbsim.report.table import COLUMNS, write_rows
+from dbsim.tables.source import Key
 from dbsim.web.reviewing import identity
 from dbsim.web.state import Server, link
 
@@ -48,9 +50,8 @@ def page(server: Server, request: Request) -> Response:
     if after is None:  # what is true of all pages is computed for the first
         values["count"] = server.counted(index, "groups", lambda c: view.count(c, wanted), wanted)
         whole = Filter(rows=wanted.rows, among=wanted.among)  # whatever the range of scores
-        values["histogram"] = (
-            server.counted(index, "histogram", lambda c: view.histogram(c, whole), whole) or [0] * BARS
-        )
+        values["histogram"] = server.counted(index, "histogram", lambda c: view.histogram(c, whole), whole)
+        values["no_bars"] = [0] * BARS
     return server.page(request, "duplicates.html", index=index, title="Duplicates", labelled=labelled, **values)
 
 
@@ -62,10 +63,9 @@ def group(server: Server, request: Request) -> Response:
         raise InvalidOption(f"rows are kept by {', '.join(CHOICES)} here, not by {keep!r}")
     number = _integer(request.query_params.get("id"))
     view = server.view(index)
-    members, found, said = index.context.read(lambda c: _of_group(c, index, view, number))
+    members, found, said, kept = index.context.read(lambda c: _of_group(c, index, view, number, keep))
     if not members or not found:
         raise UnknownKey("this group is no more: its rows have changed, look at the list again")
-    kept = index.kept([number], keep=keep)
     rows = index.rows([key for key, _ in members])
     first = rows[0]
     decided = {identity(d.a, d.b): d for d in said}
@@ -84,13 +84,14 @@ def group(server: Server, request: Request) -> Response:
 
 
 def _of_group(
-    connection: Connection, index: Index, view: Browser, number: int
-) -> tuple[list[tuple[Any, float]], list[Summary], list[Decision]]:
-    """Its first rows with their scores, its figures, and what was decided about those rows."""
+    connection: Connection, index: Index, view: Browser, number: int, keep: str
+) -> tuple[list[tuple[Any, float]], list[Summary], list[Decision], set[Key]]:
+    """Its first rows with their scores, its figures, what was decided about those rows, and which one would stay."""
     members = view.members(connection, number, MEMBERS)
     found = view.page(connection, Filter(rows=1, among=(number,)), "size", None, 1)
     said = Book(view.context).of(connection, [index.key(key) for key, _ in members])
-    return members, found, [decision for _, _, decision in said]
+    kept = Ranking(Workplace(view.context), keep=keep).kept(connection, [number])
+    return members, found, [decision for _, _, decision in said], kept
 
 
 def export(server: Server, request: Request) -> Response:

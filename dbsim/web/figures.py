@@ -12,30 +12,35 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from dbsim.errors import DbsimError
 
-QUICK = 0.003  # seconds: what is counted faster is counted whenever it is asked for
-SHARE = 50  # else a count is good for so many times as long as it took, and for a minute at most
+SHARE = 50  # a count is good for so many times as long as it took, and for a minute at most
 LONGEST = 60.0
-PATIENCE = 1.0  # seconds a page waits for what was never counted
+QUICK = 0.003  # seconds: what is counted faster is counted by the page itself, a thread would take longer
+PATIENCE = 0.2  # seconds a page waits for what was never counted; then it says so, and looks again by itself
 REMEMBERED = 500  # figures
 
 
 @dataclass
 class Figure:
-    """`done` is set when the count that was begun last is there."""
+    """`done` is set when the count that was begun last is there; the value is good until then."""
 
     value: Any = None
     error: Exception | None = None
+    known: bool = False
     took: float = 0.0
-    at: float = 0.0
+    until: float = 0.0
+    forgotten: int = 0  # times
     counting: bool = False
     done: threading.Event = field(default_factory=threading.Event)
 
 
 class Figures:
-    """The memory of one server. Counting a million rows takes seconds; no page waits for it twice."""
+    """The memory of one server. Counting a million rows takes seconds; no page waits for it twice.
 
-    def __init__(self, quick: float = QUICK) -> None:
-        self.quick = quick
+    `always`: a figure is counted whenever it is asked for, and waited for.
+    """
+
+    def __init__(self, *, always: bool = False) -> None:
+        self.always = always
         self._lock = threading.Lock()
         self._known: dict[Any, Figure] = {}
 
@@ -45,36 +50,38 @@ class Figures:
             if len(self._known) > REMEMBERED:
                 self._known.clear()
             found = self._known.setdefault(name, Figure())
-            begin = not found.counting and time.monotonic() - found.at > self._good_for(found)
+            begin = not found.counting and time.monotonic() > found.until
             if begin:
                 found.counting = True
                 found.done.clear()
-        if begin and found.at and found.took <= self.quick:  # a thread would take longer
+        quick = self.always or (found.known and found.took <= QUICK)
+        if begin and quick:
             self._count(found, count)
         elif begin:
             threading.Thread(target=self._count, args=(found, count), daemon=True).start()
-        if not found.at or found.took <= self.quick:
-            found.done.wait(max(PATIENCE, self.quick))
+        if quick or not found.known:
+            found.done.wait(LONGEST if self.always else PATIENCE)
         if found.error is not None:
             raise found.error
         return found.value
 
     def forget(self, name: Any) -> None:
-        """What this server has changed itself is counted again."""
+        """What this server has changed itself is counted again; meanwhile it is as it was."""
         with self._lock:
-            self._known.pop(name, None)
-
-    def _good_for(self, found: Figure) -> float:
-        return 0.0 if found.took <= self.quick else min(found.took * SHARE, LONGEST)
+            if name in self._known:
+                self._known[name].until = 0.0
+                self._known[name].forgotten += 1
 
     def _count(self, found: Figure, count: Callable[[], Any]) -> None:
-        began = time.monotonic()
+        began, forgotten = time.monotonic(), found.forgotten
         try:
             found.value, found.error = count(), None
         except (DbsimError, SQLAlchemyError, OSError) as error:  # told to whoever asks
             found.error = error
-        finally:
-            found.at = time.monotonic()
-            found.took = found.at - began if found.error is None else 0.0
-            found.counting = False
+        with self._lock:
+            now = time.monotonic()
+            found.took = now - began if found.error is None else 0.0
+            if not self.always and forgotten == found.forgotten:  # else something changed while it was counted
+                found.until = now + min(found.took * SHARE, LONGEST)
+            found.known, found.counting = True, False
             found.done.set()

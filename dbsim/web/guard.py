@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import ipaddress
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from urllib.parse import urlencode
@@ -35,15 +36,31 @@ HEADERS = {
 
 @dataclass(frozen=True)
 class Doors:
-    """What is let in: the token, and the names this server may be called by, with the port."""
+    """What is let in: the token, and the names this server may be called by, with the port.
+
+    `anywhere`: it listens on all addresses of the machine and may be called by any of them. No name can be rebound to
+    an address that stands in the Host header itself.
+    """
 
     token: str
     hosts: frozenset[str]
     cookie: str = field(default="dbsim")
+    anywhere: str = ""  # the port
 
     @staticmethod
-    def of(token: str, names: Iterable[str], port: int) -> Doors:
-        return Doors(token, frozenset(f"{name.lower()}:{port}" for name in names), f"dbsim_{port}")
+    def of(token: str, names: Iterable[str], port: int, *, anywhere: bool = False) -> Doors:
+        hosts = frozenset(f"{name.lower()}:{port}" for name in names)
+        return Doors(token, hosts, f"dbsim_{port}", str(port) if anywhere else "")
+
+    def called(self, host: str) -> bool:
+        if host.lower() in self.hosts:
+            return True
+        address, _, port = host.rpartition(":")
+        try:
+            ipaddress.ip_address(address.removeprefix("[").removesuffix("]"))
+        except ValueError:
+            return False
+        return bool(self.anywhere) and port == self.anywhere
 
     @property
     def csrf(self) -> str:
@@ -70,7 +87,7 @@ class Guard:
         await (answer or self.app)(scope, _limited(receive), _with_headers(send))
 
     def refusal(self, request: Request) -> Response | None:
-        if request.headers.get("host", "").lower() not in self.doors.hosts:
+        if not self.doors.called(request.headers.get("host", "")):
             return _refused(421, "this server does not answer under that name: open the address it has printed")
         if request.method not in ("GET", "HEAD", "POST"):
             return _refused(405, "only GET and POST are understood")

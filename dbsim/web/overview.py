@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-import shlex
 
 from starlette.requests import Request
 from starlette.responses import Response
 
+from dbsim.index import Index
 from dbsim.web.state import Server
 
 
@@ -16,12 +16,12 @@ def page(server: Server, request: Request) -> Response:
     shown = []
     for index in found:
         status = server.figures.get((index.name, "status"), index.status)
-        problems = [(problem, command(server, index.name, problem)) for problem in (status.problems if status else ())]
+        problems = [(problem, command(server, index, problem)) for problem in (status.problems if status else ())]
         shown.append((index, status, problems))
     return server.page(request, "overview.html", indexes=shown, title="Overview")
 
 
-def command(server: Server, name: str, problem: str) -> str | None:
+def command(server: Server, index: Index, problem: str) -> str | None:
     """What a problem says to run, with the names filled in."""
     said = re.search(r"`dbsim (\w+)`", problem)
-    return None if said is None else f"dbsim {said[1]} {shlex.quote(server.database.url)} {shlex.quote(name)}"
+    return None if said is None else server.command(said[1], index)

@@ -17,6 +17,7 @@ from dbsim.web.app import application
 from dbsim.web.guard import Doors
 from dbsim.web.state import Server
 
+EVERYWHERE = ("0.0.0.0", "::")  # all addresses of the machine
 PATIENCE = 2.0  # seconds a page waits for a database that is away before it says so
 
 
@@ -35,7 +36,8 @@ def run(
     transactions.PATIENCE = PATIENCE
     listening = _listen(host, port)
     number = listening.getsockname()[1]
-    server = Server(database, Doors.of(token, names, number), **options)
+    doors = Doors.of(token, names, number, anywhere=host in EVERYWHERE)
+    server = Server(database, doors, **options)
     config = uvicorn.Config(
         application(server), log_level="warning", access_log=False, server_header=False, date_header=False, ws="none"
     )

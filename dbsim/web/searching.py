@@ -9,7 +9,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from dbsim.index import Index
-from dbsim.tables.names import literal, quote
+from dbsim.tables.decision_tables import sides_of
+from dbsim.tables.names import identifier, literal, quote
 from dbsim.web.state import Server
 
 SHOWN = 20
@@ -43,9 +44,10 @@ def _found(server: Server, index: Index, request: Request) -> dict[str, Any]:
     began = time.perf_counter()
     found = index.search(question, threshold=threshold, limit=SHOWN)
     milliseconds = (time.perf_counter() - began) * 1000
-    rows = index.rows([hit.key for hit in found])
+    keys = [hit.key for hit in found]
+    rows, common = index.rows(keys), index.keys_in_common(question, keys)
     return values | {
-        "results": list(zip(found, rows, strict=True)),
+        "results": list(zip(found, rows, common, strict=True)),
         "found": found,
         "milliseconds": milliseconds,
         "python": _python(server, index, question, threshold),
@@ -72,9 +74,14 @@ def _sql(index: Index, question: str | dict[str, str], threshold: float) -> str:
     if index.context.backend.searches_in_sql:
         texts = [question] if isinstance(question, str) else list(question.values())
         arguments = ", ".join(map(literal, texts))
-        function = quote(f"dbsim_{index.name}_search")
+        function = quote(identifier("dbsim", index.name, "search"))
         return f"SELECT * FROM {function}({arguments}, threshold => {threshold:g}, hits => {SHOWN});"
+    if index.options.hashing.rarity:
+        return "-- on SQLite records of persons are compared by dbsim alone: ask from Python or the shell"
+    a, b = (", ".join(map(quote, side)) for side in sides_of(index.key_names))
+    view = quote(identifier("dbsim", index.name, "pairs"))
+    key = f"({a}) = (…)" if len(index.key_names) > 1 else f"{a} = …"
     return (
         f"-- rows similar to a stored row; a new text needs dbsim's functions\n"
-        f"SELECT b, score FROM {quote(f'dbsim_{index.name}_pairs')} WHERE a = … ORDER BY score DESC;"
+        f"SELECT {b}, score FROM {view} WHERE {key} ORDER BY score DESC;"
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -73,6 +74,10 @@ class Server:
         """A figure about the whole index, as last counted; None while it is counted for the first time."""
         return self.figures.get((index.name, what, *more), lambda: index.context.read(count))
 
+    def command(self, verb: str, index: Index | None = None) -> str:
+        """What to type in a shell, whatever the names."""
+        return shlex.join(["dbsim", verb, self.database.url, *([] if index is None else [index.name])])
+
     def page(self, request: Request, template: str, status: int = 200, **values: Any) -> Response:
         """A whole page, or the part of one that a script has asked for."""
         index = values.get("index")
@@ -85,6 +90,7 @@ class Server:
             "index": index,
             "analysers": {} if index is None else analysers_of(index.options),
             "link": link,
+            "command": self.command,
             "written_key": written_key,
             "who": request.cookies.get(NAME, ""),
         }

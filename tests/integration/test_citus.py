@@ -80,6 +80,37 @@ def test_the_whole_life_of_an_index(distributed: dbsim.Database) -> None:
     distributed.drop_index("articles")
 
 
+def test_the_view_of_pairs_respects_decisions(distributed: dbsim.Database) -> None:
+    """Different pairs are left out, the same ones are there also below the threshold, in both directions."""
+    index = create(distributed)
+    index.sync()
+    index.duplicates()
+    with citus.recorded() as sent:
+        before = shown_pairs(distributed)
+        (one, two), *_ = sorted(before)
+        far = next(key for key in fetch(distributed.engine, "SELECT tenant, id FROM articles ORDER BY id DESC"))
+        assert not any(far in pair for pair in before)
+        index.decide(named(one), named(two), "different")
+        index.decide(named(one), named(far), "same")
+        index.decide(named(two), named(far), "unsure")
+        after = shown_pairs(distributed)
+        assert after.keys() == before.keys() - {(one, two), (two, one)} | {(one, far), (far, one)}
+        assert {after[one, far][1], after[far, one][1]} == {"same"}
+        execute(distributed.engine, f"UPDATE articles SET body = 'gone now' WHERE id = {far[1]}")
+        index.sync()  # the decision is outdated: it counts no more
+        assert shown_pairs(distributed).keys() == after.keys() - {(one, far), (far, one)}
+    assert citus.broken(sent, SPREAD, ["tenant", "id"]) == []
+
+
+def shown_pairs(database: dbsim.Database) -> dict[tuple[Any, Any], tuple[float, str | None]]:
+    rows = fetch(database.engine, "SELECT * FROM dbsim_articles_pairs")
+    return {(row[:2], row[2:4]): (row[4], row[-1]) for row in rows}
+
+
+def named(key: Any) -> dict[str, Any]:
+    return {"tenant": key[0], "id": key[1]}
+
+
 def test_where_the_tables_lie(distributed: dbsim.Database) -> None:
     distributed.upgrade()
     with citus.recorded() as sent:

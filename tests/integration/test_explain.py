@@ -40,6 +40,14 @@ def test_shingles_in_common(database: dbsim.Database) -> None:
     assert found.found == (bool(found.shared_keys) and found.score >= 0.3)
 
 
+def test_keys_in_common_with_a_text(database: dbsim.Database) -> None:
+    index = articles(database)
+    explained = index.explain(1, 2)
+    found = index.keys_in_common("The quick brown fox jumps", [1, 2, 4, 4711])
+    assert found == [explained.keys, len(explained.shared_keys), 0, 0]
+    assert index.keys_in_common("", [1]) == [0]
+
+
 def test_missing_texts_and_rows(database: dbsim.Database) -> None:
     index = articles(database)
     for other in (4, 5):

@@ -22,7 +22,7 @@ GOOD = {"host": HOST, "cookie": f"dbsim_8765={TOKEN}"}
 
 @pytest.fixture
 def client(index: dbsim.Index, database: dbsim.Database) -> Client:
-    return Client(application(Server(database, DOORS, figures=Figures(60))))
+    return Client(application(Server(database, DOORS, figures=Figures(always=True))))
 
 
 def test_the_token_becomes_a_cookie(client: Client) -> None:
@@ -44,6 +44,15 @@ def test_the_token_becomes_a_cookie(client: Client) -> None:
 def test_another_name_of_this_address_is_refused(client: Client, host: str) -> None:
     assert client.get("/", headers=GOOD | {"host": host}).status_code == 421
     assert client.get(f"/?token={TOKEN}", headers={"host": host}).status_code == 421
+
+
+def test_a_server_that_listens_everywhere_answers_under_every_address_and_no_foreign_name() -> None:
+    doors = Doors.of(TOKEN, ("127.0.0.1", "desk"), 8765, anywhere=True)
+    for host in ("192.168.7.9:8765", "[2001:db8::1]:8765", "DESK:8765", "127.0.0.1:8765"):
+        assert doors.called(host)
+    for host in ("evil.example:8765", "192.168.7.9:80", "192.168.7.9", "192.168.7.9.evil.example:8765", ":8765", ""):
+        assert not doors.called(host)
+    assert not DOORS.called("192.168.7.9:8765")
 
 
 def test_only_the_pages_of_this_server_can_decide(client: Client, index: dbsim.Index) -> None:
@@ -76,7 +85,7 @@ def test_every_answer_is_guarded(client: Client) -> None:
 def test_read_only_and_without_allow_resolve(index: dbsim.Index, database: dbsim.Database) -> None:
     form = {"a": '"k0a"', "b": '"k0c"', "verdict": "same", "csrf": DOORS.csrf}
     headers = GOOD | {"origin": f"http://{HOST}"}
-    client = Client(application(Server(database, DOORS, read_only=True, figures=Figures(60))))
+    client = Client(application(Server(database, DOORS, read_only=True, figures=Figures(always=True))))
     assert client.post("/review?index=articles", data=form, headers=headers).status_code == 409
     assert client.get("/resolve?index=articles", headers=GOOD).status_code == 409
     answer = client.post("/resolve?index=articles", data={"csrf": DOORS.csrf, "sure": "yes"}, headers=headers)

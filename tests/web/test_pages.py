@@ -35,7 +35,7 @@ POST = MINE | {"origin": f"http://{HOST}"}
 
 @pytest.fixture
 def client(index: dbsim.Index, database: dbsim.Database) -> Client:
-    return Client(application(Server(database, DOORS, allow_resolve=True, figures=Figures(60))), MINE)
+    return Client(application(Server(database, DOORS, allow_resolve=True, figures=Figures(always=True))), MINE)
 
 
 def pair(page: str) -> tuple[Any, Any] | None:
@@ -228,7 +228,7 @@ def test_delete_counts_then_asks(client: Client, index: dbsim.Index, database: d
 
 def test_without_groups_and_with_unknown_names(shared: Shared, database: dbsim.Database) -> None:
     database.drop_index("articles")
-    client = Client(application(Server(database, DOORS, figures=Figures(60))), GOOD)
+    client = Client(application(Server(database, DOORS, figures=Figures(always=True))), GOOD)
     assert "No index yet" in client.get("/").text
     assert client.get("/search?index=articles").status_code == 404
     assert client.get("/nowhere").status_code == 404
@@ -282,7 +282,7 @@ def test_a_server_that_refuses_connections_for_a_while(postgres_url: str, monkey
         psycopg.connect(postgres_url, autocommit=True) as own,
     ):
         fill(database)
-        client = Client(application(Server(database, DOORS, figures=Figures(60))), GOOD)
+        client = Client(application(Server(database, DOORS, figures=Figures(always=True))), GOOD)
         name = make_url(url).database
         assert client.get("/duplicates").status_code == 200
         own.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS false")  # type: ignore[arg-type]

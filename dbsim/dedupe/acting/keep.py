@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, func, literal_column, select
+from sqlalchemy import BindParameter, ColumnElement, Connection, Select, and_, bindparam, func, literal_column, select
 from sqlalchemy.exc import DBAPIError
 
 from dbsim.dedupe.store_pairs import Workplace
@@ -27,7 +27,7 @@ class Ranking:
     result: str = PUBLISHED
     keep: str = "first"
 
-    def ranked(self, groups: Sequence[int] | None = None) -> Select[Any]:
+    def ranked(self, groups: Sequence[int] | BindParameter[Any] | None = None) -> Select[Any]:
         """Each row of a group with its place (1 stays), the group's number of rows and the key of the one that stays.
 
         The expression is evaluated in a scope of its own, where only the source's columns are known.
@@ -67,9 +67,11 @@ class Ranking:
     def kept(self, connection: Connection, groups: Sequence[int]) -> set[Key]:
         """Keys of the rows that stay, of some groups."""
         self.check(connection)
-        ranked = self.ranked(groups).subquery("ranked")
-        rows = connection.execute(select(*self.ranked_keys(ranked)).where(ranked.c.dbsim_place == 1))
-        return {tuple(row) for row in rows}
+        known, name = self.place.tables.companions, f"kept {self.keep} {self.result}"
+        if name not in known or self.keep not in CHOICES:
+            ranked = self.ranked(bindparam("groups", expanding=True)).subquery("ranked")
+            known[name] = select(*self.ranked_keys(ranked)).where(ranked.c.dbsim_place == 1)
+        return {tuple(row) for row in connection.execute(known[name], {"groups": list(groups)})}
 
     def check(self, connection: Connection) -> None:
         """Refuse an expression that the database does not understand."""

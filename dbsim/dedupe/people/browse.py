@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, Integer, Select, Subquery, cast, func, select, tuple_
+from sqlalchemy import BigInteger, Connection, Integer, Select, Subquery, bindparam, cast, func, select, tuple_
 
 from dbsim.context import Stage
 from dbsim.dedupe.contents import firsts
@@ -31,6 +31,22 @@ class Filter:
     high: float = 1.0
     rows: int = SMALLEST
     among: tuple[int, ...] | None = None
+
+    @property
+    def conditions(self) -> tuple[str, ...]:
+        """Those that say something; one that every group fulfils would only lead to another index than the order's."""
+        said = {
+            "low": self.low > 0,
+            "high": self.high < 1,
+            "rows": self.rows > SMALLEST,
+            "among": self.among is not None,
+        }
+        return tuple(name for name, here in said.items() if here)
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """Of the parameters in those conditions."""
+        return {"low": self.low, "high": self.high, "rows": self.rows, "among": list(self.among or ())}
 
 
 @dataclass(frozen=True)
@@ -59,6 +75,13 @@ class Browser(Stage):
     """Reads only, of one result."""
 
     result: str = PUBLISHED
+    _known: dict[Hashable, Select[Any]] = field(default_factory=dict)
+
+    def _statement(self, name: Hashable, make: Callable[[], Select[Any]]) -> Select[Any]:
+        """The same for the same kind of question: making one takes longer than a short answer to it."""
+        if name not in self._known:
+            self._known[name] = make()
+        return self._known[name]
 
     @cached_property
     def groups(self) -> GroupTables:
@@ -96,45 +119,54 @@ class Browser(Stage):
         self, connection: Connection, wanted: Filter, sort: str, after: tuple[float, int] | None, size: int
     ) -> list[Summary]:
         """The next groups behind (value, group) in this order."""
-        found = self._summaries()
-        name, descending = SORTS[sort]
-        column = found.c[name]
-        query = self._filtered(select(found), found, wanted).limit(size)
-        order = (column, found.c.id)
-        query = query.order_by(*(one.desc() if descending else one for one in order))
-        if after is not None:
-            query = query.where(tuple_(*order) < after if descending else tuple_(*order) > after)
+        conditions, later = wanted.conditions, after is not None
+        query = self._statement(("page", sort, later, conditions), lambda: self._page(sort, later, conditions))
+        value, number = after or (0, 0)
+        whole = SORTS[sort][0] == "rows"  # a fraction would be compared with all of them, not looked up
+        values = {"value": int(value) if whole else value, "number": number, "size": size}
         names = self.tables.key_names
         return [
             Summary(row[0], row[1], row[2], row[3], public_key(names, tuple(row[4:])))
-            for row in connection.execute(query)
+            for row in connection.execute(query, values | wanted.values)
         ]
 
-    def _filtered(self, query: Any, found: Subquery, wanted: Filter) -> Select[Any]:
-        """Conditions that every group fulfils would only lead to another index than that of the order."""
-        conditions = [
-            *([found.c.lowest >= wanted.low] if wanted.low > 0 else []),
-            *([found.c.lowest <= wanted.high] if wanted.high < 1 else []),
-            *([found.c.rows >= wanted.rows] if wanted.rows > SMALLEST else []),
-            *([found.c.id.in_(wanted.among)] if wanted.among is not None else []),
-        ]
-        filtered: Select[Any] = query.where(*conditions)
+    def _page(self, sort: str, later: bool, conditions: Sequence[str]) -> Select[Any]:
+        found = self._summaries()
+        name, descending = SORTS[sort]
+        order = (found.c[name], found.c.id)
+        query = self._filtered(select(found), found, conditions).limit(bindparam("size", type_=Integer))
+        query = query.order_by(*(one.desc() if descending else one for one in order))
+        if later:
+            last = tuple_(bindparam("value", type_=order[0].type), bindparam("number", type_=order[1].type))
+            query = query.where(tuple_(*order) < last if descending else tuple_(*order) > last)
+        return query
+
+    def _filtered(self, query: Any, found: Subquery, conditions: Sequence[str]) -> Select[Any]:
+        made = {
+            "low": found.c.lowest >= bindparam("low"),
+            "high": found.c.lowest <= bindparam("high"),
+            "rows": found.c.rows >= bindparam("rows"),
+            "among": found.c.id.in_(bindparam("among", expanding=True)),
+        }
+        filtered: Select[Any] = query.where(*(made[name] for name in conditions))
         return filtered
 
     def count(self, connection: Connection, wanted: Filter) -> tuple[int, int]:
         """Groups, and rows in them."""
         found = self._summaries()
         query = select(func.count(), func.coalesce(func.sum(found.c.rows), 0)).select_from(found)
-        groups, rows = connection.execute(self._filtered(query, found, wanted)).one()
+        filtered = self._filtered(query, found, wanted.conditions)
+        groups, rows = connection.execute(filtered, wanted.values).one()
         return int(groups), int(rows)
 
     def histogram(self, connection: Connection, wanted: Filter) -> list[int]:
         """How many groups have their lowest score in each of BARS equal parts of 0 … 1."""
         found = self._summaries()
         bar = cast(found.c.lowest * BARS - 0.5, Integer).label("bar")
-        query = self._filtered(select(bar, func.count()), found, Filter(rows=wanted.rows, among=wanted.among))
+        whole = Filter(rows=wanted.rows, among=wanted.among)
+        query = self._filtered(select(bar, func.count()), found, whole.conditions)
         bars = [0] * BARS
-        for place, number in connection.execute(query.group_by(bar)):
+        for place, number in connection.execute(query.group_by(bar), whole.values):
             bars[min(max(int(place), 0), BARS - 1)] += number
         return bars
 
@@ -154,12 +186,17 @@ class Browser(Stage):
 
     def members(self, connection: Connection, group: int, limit: int) -> list[tuple[Any, float]]:
         """(key, score with the representative) of a group's first rows."""
+        query = self._statement("members", self._members)
+        names, values = self.tables.key_names, {"number": group, "size": limit}
+        return [(public_key(names, tuple(row[:-1])), row[-1]) for row in connection.execute(query, values)]
+
+    def _members(self) -> Select[Any]:
         view = self._view
         keys = [view.c[name] for name in self.tables.key_names]
         number, score = (view.c[name] for name in self.groups.shown[:2])
-        query = select(*keys, score).where(number == group).order_by(score.desc(), *keys).limit(limit)
-        names = self.tables.key_names
-        return [(public_key(names, tuple(row[:-1])), row[-1]) for row in connection.execute(query)]
+        mine = number == bindparam("number", type_=BigInteger)
+        found = select(*keys, score).where(mine).order_by(score.desc(), *keys)
+        return found.limit(bindparam("size", type_=Integer))
 
     # ── pairs ──
     def scores(self, connection: Connection) -> list[int]:
@@ -178,18 +215,27 @@ class Browser(Stage):
         self, connection: Connection, threshold: float, after: tuple[float, int, int] | None
     ) -> list[Doubtful]:
         """Pairs that nobody decided yet, the least similar, which are the most doubtful, first."""
-        edges = self._edges
-        order = (edges.c.score, edges.c.a, edges.c.b)
-        query, size = select(*order).where(edges.c.score >= threshold).order_by(*order), LOOKED_AT
+        size = LOOKED_AT
         while True:
-            page = query if after is None else query.where(tuple_(*order) > after)
-            rows = connection.execute(page.limit(size)).all()
+            later = after is not None
+            query = self._statement(("doubtful", later), lambda: self._doubtful(later))  # noqa: B023
+            score, a, b = after or (0.0, 0, 0)
+            values = {"threshold": threshold, "size": size, "score": score, "a": a, "b": b}
+            rows = connection.execute(query, values).all()
             if not rows:
                 return []
             found = self._undecided(connection, [(row[0], row[1], row[2]) for row in rows])
             if found:
                 return found
             after, size = tuple(rows[-1]), min(size * 4, MOST_LOOKED_AT)
+
+    def _doubtful(self, later: bool) -> Select[Any]:
+        edges = self._edges
+        order = (edges.c.score, edges.c.a, edges.c.b)
+        query = select(*order).where(edges.c.score >= bindparam("threshold")).order_by(*order)
+        if later:
+            query = query.where(tuple_(*order) > tuple_(*(bindparam(one.name, type_=one.type) for one in order)))
+        return query.limit(bindparam("size", type_=Integer))
 
     def _undecided(self, connection: Connection, pairs: list[tuple[float, int, int]]) -> list[Doubtful]:
         wanted = np.unique(np.array([number for _, *ends in pairs for number in ends], np.int64))

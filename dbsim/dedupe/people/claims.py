@@ -12,6 +12,7 @@ from sqlalchemy import Connection, delete, select, text
 
 from dbsim.context import Stage
 from dbsim.tables.group_tables import GroupTables
+from dbsim.tables.key_conditions import listed, listing
 from dbsim.tables.names import quote
 
 CLAIM = 600  # seconds a pair is kept for somebody who does not answer
@@ -53,9 +54,12 @@ class Claims(Stage):
 
     def _held(self, connection: Connection, holder: str, named: Sequence[str]) -> int | None:
         """The first pair that is free, if it is the holder's already and for long enough: nothing is written then."""
-        now, claims = int(time.time()), self._table
-        query = select(claims.c.pair, claims.c.holder, claims.c.until).where(claims.c.pair.in_(named))
-        found = {pair: (owner, until) for pair, owner, until in connection.execute(query) if until >= now}
+        now, claims, known = int(time.time()), self._table, self.tables.companions
+        if "held" not in known:
+            mine = listed([claims.c.pair])
+            known["held"] = select(claims.c.pair, claims.c.holder, claims.c.until).where(mine)
+        rows = connection.execute(known["held"], listing([(name,) for name in named]))
+        found = {pair: (owner, until) for pair, owner, until in rows if until >= now}
         for place, name in enumerate(named):
             owner, until = found.get(name, ("", 0))
             if owner in ("", holder):

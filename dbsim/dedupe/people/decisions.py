@@ -15,7 +15,7 @@ from dbsim.lifecycle import decisions as stored_decisions
 from dbsim.lifecycle.create import show
 from dbsim.tables import catalogue
 from dbsim.tables.decision_tables import DIFFERENT, LONGEST, SAME, UNSURE, VERDICTS, DecisionTables
-from dbsim.tables.key_conditions import among, key_columns
+from dbsim.tables.key_conditions import among, key_columns, listed, listing
 from dbsim.tables.source import Key, public_key
 
 PAGE = 1_000  # decisions read at once
@@ -183,9 +183,10 @@ class Book(Stage):
         """All decisions between two of these rows."""
         if len(keys) < 2 or not stored_decisions.exist(connection, self.backend, self.tables):
             return []
-        query = self._select().where(among(self.decided.keys(0), keys), among(self.decided.keys(1), keys))
-        width = len(self.tables.key_names)
-        rows = [tuple(row) for row in connection.execute(query)]
+        known, width = self.tables.companions, len(self.tables.key_names)
+        if "decided_among" not in known:
+            known["decided_among"] = self._select().where(*(listed(self.decided.keys(side)) for side in (0, 1)))
+        rows = [tuple(row) for row in connection.execute(known["decided_among"], listing(keys))]
         return [(row[:width], row[width : 2 * width], self._decision(row)) for row in rows]
 
     def outdated(self, connection: Connection, limit: int) -> list[tuple[Key, Decision]]:

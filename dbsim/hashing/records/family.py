@@ -14,12 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dbsim.hashing.documents import Documents
-from dbsim.hashing.family import Family, Keys, Model, Signed
+from dbsim.hashing.family import DECIDED, Decided, Family, Keys, Model, Signed
 from dbsim.hashing.keys import Plan
+from dbsim.hashing.records.adjusting.labelled import Labels
 from dbsim.hashing.records.atoms import FieldAtoms, atoms
 from dbsim.hashing.records.evidence import Roles
 from dbsim.hashing.records.learning import Learned, learn
-from dbsim.hashing.records.levels import Rows
+from dbsim.hashing.records.levels import Rows, levels
 from dbsim.hashing.records.probability import probability
 from dbsim.hashing.records.scheme import Scheme
 from dbsim.text.arithmetic import combine
@@ -43,6 +44,7 @@ class Records(Family):
     learns: ClassVar[bool] = True
     fixed: ClassVar[bool] = True
     rarity: ClassVar[bool] = True
+    taught: ClassVar[bool] = True
     sample: ClassVar[int] = 100_000  # rows to learn from: a tenth of a million has a hundredth of its pairs
 
     @cached_property
@@ -70,6 +72,16 @@ class Records(Family):
     def fit(self, documents: Documents, plan: Plan) -> Model:
         found = self._atoms(documents)
         return dict(learn(documents, found, self._keys(found), self.roles).to_model())
+
+    def fit_decided(self, documents: Documents, plan: Plan, decided: Decided) -> Model:
+        learned = self.learned(self.fit(documents, plan))
+        left, right = (Rows.of([field.filters for field in side.fields]) for side in (decided.left, decided.right))
+        one, two = (learned.rarities(self._atoms(side)) for side in (decided.left, decided.right))
+        places = np.arange(len(decided.same))
+        found = levels(left, right, places, places, self.crossed)
+        labels = Labels(found, learned.frequent(found, one, two), decided.same)
+        counts = np.array([decided.same.sum(), (~decided.same).sum()])
+        return dict(learned.taught(labels).to_model()) | {DECIDED: counts}
 
     def keys(self, documents: Documents, plan: Plan, model: Model) -> Keys:
         return self._keys(self._atoms(documents))

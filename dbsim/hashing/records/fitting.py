@@ -132,8 +132,8 @@ def fit(candidates: Levels, random: Levels, roles: Roles, rows: int) -> Evidence
         _cross(state, roles.crossed)
         if abs(before - state.share) < 1e-6 * before and step > max(CLEAN_AT) + 2:
             break
-    widest = min(MOST_BITS, MOST_SUM / len(chance) - RARE)
-    weights = np.floor(np.stack(state.weights()).clip(-widest, widest) * UNIT).astype(np.int64)
+    most = widest(len(chance))
+    weights = np.floor(np.stack(state.weights()).clip(-most, most) * UNIT).astype(np.int64)
     if roles.crossed is None:
         weights[:, :, CROSSED] = 0
     priors = np.round(np.array(state.priors()).clip(-MOST_PRIOR, MOST_PRIOR) * UNIT).astype(np.int64)
@@ -142,6 +142,11 @@ def fit(candidates: Levels, random: Levels, roles: Roles, rows: int) -> Evidence
     equal = state.others[STRANGERS][:, EQUAL].copy()
     elsewhere = math.floor(math.log2(state.moved) * UNIT) if place else 0
     return Evidence(weights, priors, equal, state.share * pairs, roles.place, elsewhere)
+
+
+def widest(fields: int) -> float:
+    """Bits that one field may say at most, so that the sum of all can be stored."""
+    return min(MOST_BITS, MOST_SUM / fields - RARE)
 
 
 def _rising(m: Numbers, u: Numbers) -> Numbers:

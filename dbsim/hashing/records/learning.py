@@ -5,17 +5,19 @@ The model is a few arrays: weights, prior, and for every field the values that a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dbsim.hashing.documents import Documents
-from dbsim.hashing.records import fitting, frequency
+from dbsim.hashing.records import fitting
+from dbsim.hashing.records.adjusting import frequency
+from dbsim.hashing.records.adjusting.frequency import Frequencies
+from dbsim.hashing.records.adjusting.labelled import Labels, corrected
 from dbsim.hashing.records.atoms import FieldAtoms
 from dbsim.hashing.records.candidates import candidate_pairs
 from dbsim.hashing.records.evidence import Evidence, Roles
-from dbsim.hashing.records.frequency import Frequencies
 from dbsim.hashing.records.levels import EQUAL, Places, Rows, levels
 
 RANDOM = 300_000  # pairs from which chance agreement is counted
@@ -54,6 +56,11 @@ class Learned:
         there = np.stack([counts > 0 for counts in rows.counts], axis=1)
         copies = np.where(there, EQUAL, 0).astype(np.int8)
         return self.evidence.bits(copies, np.where(there, rarities, 0).astype(np.int64))
+
+    def taught(self, labels: Labels) -> Learned:
+        """The same, with weights that also suit what people decided."""
+        widest = fitting.widest(len(self.frequencies))
+        return replace(self, evidence=corrected(self.evidence, labels, widest, fitting.MOST_PRIOR))
 
     def to_model(self) -> Model:
         model: Model = {

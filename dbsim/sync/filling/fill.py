@@ -174,7 +174,7 @@ class Filling(Stage):
             return True
         if self.step(connection, Rehearsal(self.signer)) >= self.pace.size or self._parts_left(connection):
             return False
-        for size in {one.bits for one in self.tables.record.options.fields}:
+        for size in {one.reading.marks for one in self.tables.record.options.fields}:
             _add_cardinalities(connection, size)
         if self.parts_exist(connection):
             connection.execute(DropTable(self.parts.table))

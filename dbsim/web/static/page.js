@@ -75,7 +75,7 @@ if (area) {
     });
   };
   area.addEventListener("pointerdown", (event) => { start = at(event); area.setPointerCapture(event.pointerId); event.preventDefault(); });
-  area.addEventListener("pointermove", (event) => { if (start !== null) show(...[start, at(event)].sort()); });
+  area.addEventListener("pointermove", (event) => { if (start !== null) show(...[start, at(event)].sort((a, b) => a - b)); });
   area.addEventListener("pointerup", (event) => {
     if (start === null) return;
     const [low, high] = [start, at(event)].sort((a, b) => a - b);
@@ -87,3 +87,17 @@ if (area) {
     form.submit();
   });
 }
+
+// figures of a whole table that were still being counted: look again for them, and leave the rest of the page alone
+const again = async (left) => {
+  const waiting = [...document.querySelectorAll("[data-again]")].map((one) => one.closest("[id]"));
+  if (!waiting.length || !left) return;
+  const answer = await fetch(location.href);
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  for (const part of waiting) {
+    const found = page.getElementById(part.id);
+    if (found) part.replaceWith(found);
+  }
+  setTimeout(again, 2000, left - 1);
+};
+setTimeout(again, 1000, 100);

@@ -1,0 +1,1 @@
+"""What corrects the evidence of fields: how frequent a value is, and what people decided."""
