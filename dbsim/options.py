@@ -180,7 +180,7 @@ class IndexOptions:
         if not 0 <= self.keys <= LIMIT_KEYS:
             raise InvalidOption(f"{self.keys} keys are not possible: use 1 to {LIMIT_KEYS}")
         if not 0 <= self.rows <= (most := self._most_rows()):
-            raise InvalidOption(f"{self.rows} rows per key are not possible: use 1 to {most}")
+            raise InvalidOption(f"{self.rows} values a key (rows) are not possible: use 1 to {most}")
         if bool(self.rows) != bool(self.keys):
             raise InvalidOption("give both rows and keys, or neither to have them follow from threshold and recall")
         if self.inline and not self.triggers:
@@ -252,7 +252,7 @@ class IndexOptions:
         plan = bucket_plan(near, far, documents, bucket)
         if plan.keys > LIMIT_KEYS or plan.rows > self._most_rows():
             raise InvalidOption(
-                f"buckets of {bucket} rows would need {plan.keys} keys of {plan.rows} rows, "
+                f"buckets of {bucket} rows would need {plan.keys} keys of {plan.rows} values, "
                 f"more than {LIMIT_KEYS} keys or {self._most_rows()} rows: use larger buckets or a higher threshold"
             )
         return plan

@@ -107,7 +107,7 @@ def index_options(*, required: bool) -> Callable[[Callable[..., Any]], Callable[
         click.option("--threshold", type=float, help=f"Similarity from which rows count.{default('0.7')}"),
         click.option("--recall", type=float, help=f"Share of such pairs that must be found.{default('0.95')}"),
         click.option("--keys", type=int, help="Bucket keys, instead of those that follow from the recall."),
-        click.option("--rows", type=int, help="Rows per key, together with --keys."),
+        click.option("--rows", type=int, help="Values a key is made of (the band size), together with --keys."),
         click.option("--words", type=int, help="Compare runs of so many words."),
         click.option("--characters", type=int, help="Compare runs of so many characters."),
         click.option("--normaliser", help=f"One of {', '.join(normaliser_names())}.{default('by the texts')}"),

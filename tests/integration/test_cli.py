@@ -47,7 +47,7 @@ def test_the_life_of_an_index_from_the_shell(url: str, shell: Command, tmp_path:
     code, out, err = shell("create", url, "articles", *options)
     assert (code, err) == (0, "")
     assert out == (
-        "index 'articles' on articles (body): 4 keys of 2 rows, 3 words and 512 bits for body\n"
+        "index 'articles' on articles (body): 4 keys of 2 values, 3 words and 512 bits for body\n"
         f"next: {shlex.join(['dbsim', 'sync', url, 'articles'])}\n"
     )
     code, out, err = shell("search", url, "articles", sentence(0))
