@@ -218,7 +218,7 @@ class IndexOptions:
         """What the family allows; a name that is no family is refused by `with_plan`."""
         try:
             return max(self.hashing.max_rows, LIMIT_ROWS)
-        except ValueError:
+        except InvalidOption:
             return LIMIT_ROWS
 
     def with_plan(self, bucket: int = 0, documents: int = 0) -> IndexOptions:
@@ -265,7 +265,10 @@ class IndexOptions:
 
     @property
     def hashing(self) -> Family:
-        return family_of(self.family)
+        try:
+            return family_of(self.family)
+        except ValueError as error:
+            raise InvalidOption(str(error)) from error
 
     @property
     def plan(self) -> Plan:

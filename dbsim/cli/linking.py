@@ -21,7 +21,7 @@ PRINTED = 20
 @click.option("--threshold", type=float, help="Lowest score; that of B by default.")
 @click.option("--one-to-one", is_flag=True, help="Every row has one partner at most, the scores add up to the most.")
 @click.option("--into", metavar="TABLE", help="Where to store the links.  [default: dbsim_A_links_B]")
-@click.option("--limit", type=int, help=f"Links shown.  [default: {PRINTED}, all as JSON]")
+@click.option("--limit", type=click.IntRange(min=0), help=f"Links shown.  [default: {PRINTED}, all as JSON]")
 @json_option
 def link(
     db: str,

@@ -67,7 +67,7 @@ def _kind(text: str) -> tuple[str, str]:
 @index_argument
 @click.option("--json", "row", required=True, metavar="JSON", help="The row, as an object; - reads standard input.")
 @click.option("--probability", type=float, help="Least probability to show.  [default: the index's threshold]")
-@click.option("--limit", type=int, default=10, show_default=True, help="Most rows to show.")
+@click.option("--limit", type=click.IntRange(min=0), default=10, show_default=True, help="Most rows to show.")
 @click.option("--explain", is_flag=True, help="Show what speaks for and against each.")
 @click.option("--print-json", "as_json", is_flag=True, help="Print JSON.")
 def match(db: str, name: str, row: str, probability: float | None, limit: int, explain: bool, as_json: bool) -> int:
@@ -87,7 +87,7 @@ def match(db: str, name: str, row: str, probability: float | None, limit: int, e
 @click.command()
 @database_argument
 @index_argument
-@click.option("--limit", type=int, default=100, show_default=True, help="Most pairs to show.")
+@click.option("--limit", type=click.IntRange(min=0), default=100, show_default=True, help="Most pairs to show.")
 @click.option("--explain", is_flag=True, help="Show what speaks for and against each.")
 @json_option
 def flagged(db: str, name: str, limit: int, explain: bool, as_json: bool) -> int:

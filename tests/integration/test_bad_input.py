@@ -45,11 +45,6 @@ def index(database: dbsim.Database) -> dbsim.Index:
     return index
 
 
-@pytest.fixture
-def shell(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    return Command(monkeypatch, capsys)
-
-
 def refused(shell: Command, *arguments: str) -> str:
     """The one sentence on stderr of a command that exits with 2."""
     code, out, err = shell(*arguments)

@@ -29,11 +29,6 @@ from tests.integration.helpers import (
 SCRIPT = Path(sys.executable).parent / "dbsim"
 
 
-@pytest.fixture
-def shell(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    return Command(monkeypatch, capsys)
-
-
 def run(*arguments: str | bytes, stdin: bytes = b"", module: bool = False) -> tuple[int, str, str]:
     """In a process of its own, by the console script or by `python -m dbsim`."""
     start: list[str | bytes] = [sys.executable, "-m", "dbsim"] if module else [str(SCRIPT)]

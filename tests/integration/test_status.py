@@ -4,16 +4,9 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 import dbsim
 from tests.conftest import SECRET
 from tests.integration.helpers import QUICK, Command, add, articles, corpus, execute, sentence
-
-
-@pytest.fixture
-def shell(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    return Command(monkeypatch, capsys)
 
 
 def test_the_life_of_an_index_in_numbers(database: dbsim.Database) -> None:
