@@ -15,6 +15,7 @@ from dbsim.text.kinds.registry import kind_names
 
 ALLOWED = ("threshold", "bits", "filter", "secret", "fold", "on_duplicate")  # of the options of other indexes
 HIGH = 0.9
+PERSONAL = {"name", "date", "phone", "email"}  # kinds without which a row hardly is a person's
 
 
 def create_records(
@@ -39,8 +40,14 @@ def create_records(
         triggers=not no_triggers,
     )
     made = index.options
-    for one in database.guess_records(table, kinds=kinds):
+    guesses = database.guess_records(table, kinds=kinds)
+    for one in guesses:
         click.echo(str(one))
+    if not {(one.kind or "").partition("@")[0].partition("+")[0] for one in guesses} & PERSONAL:
+        err.print(
+            f"no column of {table} looks like a name, a date, a telephone number or an e-mail address: if it holds no "
+            "persons, drop the index and create one without --records"
+        )
     click.echo(
         f"index {name!r} on {made.table}: {len(made.fields)} fields, {made.keys} keys; not as you would have it?"
     )

@@ -50,6 +50,10 @@ class HostTables(ABC):
     def read_text(self, values: Sequence[Any]) -> str:
         """The text ('' for NULL), or Unindexable."""
 
+    def read_texts(self, columns: Sequence[Sequence[Any]]) -> list[str]:
+        """The same of many rows, given as the columns of `text_expressions`."""
+        return [self.read_text(values) for values in zip(*columns, strict=True)]
+
     @abstractmethod
     def key_forms(self, connection: Connection, value: Any, declared: str) -> Sequence[Any]:
         """A part of a key that the caller gave, such as a UUID, in every form a column of that type may have it in."""

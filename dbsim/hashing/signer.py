@@ -68,6 +68,17 @@ class Signatures:
             for present, head, end, *pairs in zip(self.present.tolist(), heads, ends, *tails, strict=True)
         ]
 
+    def part(self, some: slice) -> Signatures:
+        """Of some of the documents."""
+        return Signatures(
+            self.present[some],
+            self.fingerprints[some],
+            self.keys[some],
+            tuple(Filters(one.bits[some], one.counts[some], one.marks) for one in self.filters),
+            tuple(one[some] for one in self.words),
+            tuple(one[some] for one in self.rarities),
+        )
+
     @staticmethod
     def concatenate(parts: Sequence[Signatures]) -> Signatures:
         if len(parts) == 1:

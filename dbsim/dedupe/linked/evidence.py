@@ -10,7 +10,6 @@ from sqlalchemy import Connection, select
 
 from dbsim.dedupe.linked.results import Pair
 from dbsim.engines.signature_rows import as_signatures
-from dbsim.hashing.bloom import Filters
 from dbsim.hashing.records.waterfall import waterfalls
 from dbsim.hashing.signer import Signatures
 from dbsim.search.searcher import SearchEngine
@@ -31,7 +30,7 @@ def evidence_of(mine: SearchEngine, other: SearchEngine, pairs: Sequence[Pair]) 
     found = []
     for place, one in enumerate(pairs):
         row = stored.get(repr(one.b))
-        made = None if row is None else waterfalls(learned, names, _row(signed, place), row)[0]
+        made = None if row is None else waterfalls(learned, names, signed.part(slice(place, place + 1)), row)[0]
         found.append({} if made is None else json.loads(json.dumps(made.to_json())))  # as it is read back
     return found
 
@@ -45,14 +44,3 @@ def _stored(connection: Connection, search: SearchEngine, keys: Sequence[Key]) -
             row = tuple(values)
             found[repr(row[:width])] = as_signatures(search.backend, tables, [row], skip=width)
     return found
-
-
-def _row(signed: Signatures, place: int) -> Signatures:
-    some = slice(place, place + 1)
-    return Signatures(
-        signed.present[some],
-        signed.fingerprints[some],
-        signed.keys[some],
-        tuple(Filters(one.bits[some], one.counts[some], one.marks) for one in signed.filters),
-        rarities=tuple(one[some] for one in signed.rarities),
-    )
