@@ -16,7 +16,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks import corpora, households, other_registers, person_groups, register, server, splink_persons
+from benchmarks import (
+    anonlink_persons,
+    corpora,
+    households,
+    other_registers,
+    person_groups,
+    register,
+    server,
+    splink_persons,
+)
 from benchmarks.report import Report, Target, console, installed
 from dbsim.hashing.documents import Documents
 from dbsim.hashing.keys import Plan
@@ -149,6 +158,8 @@ def measure(report: Report, name: str, people: People, full: bool) -> None:
     elif real:
         note += "; splink is not installed"
     report.add(f"{name}: F1 of pairs, p ≥ {REPORTED}", f1, "", target=_least(F1.get(name)), note=note, **beside)
+    if name in FILES and installed("anonlink"):
+        _anonlink(report, name, people, found, f1)
     sure, kept, _ = found.scores(SURE)
     report.add(
         f"{name}: precision, p ≥ {SURE}",
@@ -179,6 +190,14 @@ def splink(people: People, found: Found) -> tuple[dict[str, Any], str]:
     precision, recall, f1 = scores(people.entities[pairs[0]] == people.entities[pairs[1]], people)
     taken = time.perf_counter() - start
     return {"peer": splink_persons.RULES, "peer_value": f1}, f"; Splink {precision:.4f}, {recall:.4f} in {taken:.1f} s"
+
+
+def _anonlink(report: Report, name: str, people: People, found: Found, f1: float) -> None:
+    start = time.perf_counter()
+    pairs = anonlink_persons.found({column: people.columns[column] for column in found.kinds}, people.sources)
+    precision, recall, theirs = scores(people.entities[pairs[0]] == people.entities[pairs[1]], people)
+    note = f"precision {precision:.4f}, recall {recall:.4f} in {time.perf_counter() - start:.1f} s"
+    report.add(f"{name}: F1 beside anonlink", f1, "", note=note, peer=anonlink_persons.NAME, peer_value=theirs)
 
 
 def _least(number: float | None) -> Target | None:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from dbsim.dedupe.acting.golden import Golden
     from dbsim.dedupe.acting.resolve import Resolution
     from dbsim.dedupe.kernels.buckets import Limits
-    from dbsim.dedupe.linking import Link, Links
+    from dbsim.dedupe.linked.results import Link, Links
     from dbsim.dedupe.people.decisions import Decision
     from dbsim.dedupe.results import Duplicates, Group, Pair, Pairs
     from dbsim.engines.registry import register
@@ -96,8 +96,8 @@ _HOMES = {
     "IndexOptions": "options",
     "InvalidOption": "errors",
     "Limits": "dedupe.kernels.buckets",
-    "Link": "dedupe.linking",
-    "Links": "dedupe.linking",
+    "Link": "dedupe.linked.results",
+    "Links": "dedupe.linked.results",
     "Match": "search.door",
     "Overlap": "evaluate.sampling.overlap",
     "Pair": "dedupe.results",

@@ -8,12 +8,14 @@ from itertools import pairwise
 
 import numpy as np
 
+from dbsim.errors import InvalidOption
 from dbsim.hashing.choosing.filter_size import choose_size
 from dbsim.hashing.choosing.planning import FEWEST, FEWEST_TRIED, MANY, choose
 from dbsim.hashing.families.registry import described
 from dbsim.hashing.word_signatures import choose_signature
 from dbsim.options import MOST_WORD_BITS, Field, IndexOptions, Planned
 from dbsim.text.normalisers.choose import choose_normaliser
+from dbsim.text.normalisers.registry import newest
 from dbsim.text.spans import spans
 from dbsim.text.tokens import TokenHasher
 
@@ -23,11 +25,14 @@ OUTGROWN_PERSONS, FEW_PERSONS = (
     250,
 )  # times as many rows, of at least so many: other keys of persons are cheapest then
 ENOUGH = 300  # characters of a text, to see how it is written
+USUAL_LENGTH, SHORT_VALUE = 30, 12  # characters of a value: where there is none to look at; of which digrams are made
 SHORT = 12  # words: in shorter texts one changed word spoils most 3-word shingles, so characters are compared
 
 
 def resolve(field: Field, sample: Sequence[str], threshold: float) -> Field:
     """Normaliser, unit, size, bits and sampling that suit these texts."""
+    if field.filter:
+        return _with_parts(field, sample)
     hasher = TokenHasher(b"")
     if not field.normaliser:
         field = replace(field, normaliser=choose_normaliser(sample)[0])
@@ -40,6 +45,25 @@ def resolve(field: Field, sample: Sequence[str], threshold: float) -> Field:
     bits, step = choose_size(analyser.features(analyser.tokens(sample, hasher)).counts, threshold)
     field = replace(field, bits=field.bits or bits, sample=field.sample or (1 if field.bits else step))
     return _with_signature(field, sample, hasher) if field.false_drops and not field.word_bits else field
+
+
+def _with_parts(field: Field, sample: Sequence[str]) -> Field:
+    """As in seed 004: ä is ae; trigrams of longer values, digrams of short ones; room for nine of ten values."""
+    if field.unit == "words":
+        raise InvalidOption("partitioned filters are made of n-grams of characters: say characters=2 or 3, not words")
+    assert field.parted is not None
+    field = replace(field, normaliser=field.normaliser or newest("german"), unit="characters", sample=1)
+    values = [len(value) for value in field.analyser().fold(sample)]
+    length = int(np.quantile(values, 0.9)) if values else USUAL_LENGTH
+    size = field.size or (2 if length < SHORT_VALUE else 3)
+    return parted_for(replace(field, size=size), length, size)
+
+
+def parted_for(field: Field, length: int, size: int) -> Field:
+    """With a partitioned filter for values of this length."""
+    assert field.parted is not None
+    made = field.parted.for_texts(max(length, 1), size)
+    return replace(field, filter=str(made), bits=made.bits, sample=1)
 
 
 def unit_in_words(field: Field, sample: Sequence[str]) -> str:

@@ -30,6 +30,7 @@ from dbsim.tables import catalogue
 from dbsim.text.kinds.guess import Guess
 
 ALWAYS_GIVEN = ("table", "schema", "triggers", "inline")  # options of an index without "as you like"
+OF_INDEX = "index:"  # before the name of an index whose secret another one takes over
 FIRST_CONTACT = 2.0  # seconds of retries before a server that cannot be reached is reported
 
 
@@ -94,6 +95,7 @@ class Database:
         normaliser: str | None = None,
         bits: int | None = None,
         false_drops: float | None = None,
+        filter: str | None = None,
         triggers: bool = True,
         inline: bool = False,
         changed: str | None = None,
@@ -112,14 +114,14 @@ class Database:
         `changed` names a column that grows with every change, such as updated_at: no triggers, and `sync` looks at rows
         changed since; deleted rows, and changes that leave the column alone, are found by sync(reconcile=True) only.
         `tablespace` (PostgreSQL) is where dbsim's tables lie. `distributed` (Citus) follows from the table by default.
-        `secret` as text, "env:NAME" or "file:PATH", is the place of one that the database never sees.
-        `false_drops`, such as 0.01, adds word signatures, for `contains`: the share of rows looked at in vain.
+        `secret`: "env:NAME" or "file:PATH" is where one is that the database never sees, "index:NAME" that of another;
+        `false_drops`, such as 0.01, adds word signatures, for `contains`; `filter="partitioned"`: see docs/persons.md.
         """
         self._require_schema()
-        common = field_options(words, characters, normaliser, bits, false_drops)
+        common = field_options(words, characters, normaliser, bits, false_drops, filter)
         require_positive(rows=rows, keys=keys, bucket=bucket)
         chosen = {"threshold": threshold, "recall": recall, "family": family, "rows": rows, "keys": keys}
-        key, kept = _secret(secret)
+        key, kept = self._secret(secret)
         chosen |= {"changed": changed, "tablespace": tablespace, **kept}
         asked: dict[str, Any] = {option: value for option, value in chosen.items() if value is not None}
         options = IndexOptions(
@@ -131,8 +133,7 @@ class Database:
             inline=inline,
             **{**asked, "family": family or "minhash"},
         )
-        given = [*ALWAYS_GIVEN, *asked]
-        hook = self._context.after_create_table
+        given, hook = [*ALWAYS_GIVEN, *asked], self._context.after_create_table
         create(self.engine, self._backend, options, given, key, hook, bucket or 0, distributed)
         return self.index(name)
 
@@ -145,6 +146,7 @@ class Database:
         schema: str | None = None,
         threshold: float | None = None,
         bits: int | None = None,
+        filter: str | None = None,
         triggers: bool = True,
         fold: int = 0,
         on_duplicate: str | None = None,
@@ -155,20 +157,21 @@ class Database:
         The kind of each column (name, date, phone, digits, address, email, text) is guessed unless `kinds` states it,
         as in {"surname": "name", "tel": "phone+49", "remarks": ""}; "" leaves a column out. Keys are planned on a
         sample, the weight of evidence is learned by the first `sync`; `threshold` is a probability, 0.5 by default.
-        `secret` as text, "env:NAME" or "file:PATH", is the place of one that the database never sees; `fold=1` makes
-        filters twice as long and folds them by XOR, so that they tell less.
+        `secret` as text, "env:NAME" or "file:PATH", is the place of one that the database never sees, "index:NAME" that
+        of another index here; `fold=1` makes filters twice as long and folds them by XOR, so that they tell less.
         `on_duplicate="reject"` (PostgreSQL) has a trigger refuse rows of persons who are there already, with a
-        probability of 0.9 or more; "flag" has it note them in dbsim_<index>_flagged instead.
+        probability of 0.9 or more; "flag" has it note them in dbsim_<index>_flagged instead. `filter="partitioned"` is
+        as for `create_index`.
         """
         self._require_schema()
         require_positive(bits=bits)
         asked = (name, table, schema, threshold, triggers)
-        (given, kept), hook = _secret(secret), self._context.after_create_table
+        (given, kept), hook = self._secret(secret), self._context.after_create_table
         key = given or secrets.token_bytes(16)
         more: dict[str, Any] = {**kept}
         if on_duplicate is not None:
             more |= {"on_duplicate": on_duplicate, "inline": True}
-        create_records(self.engine, self._backend, asked, kinds or {}, key, bits or 0, hook, more, fold)
+        create_records(self.engine, self._backend, asked, kinds or {}, key, bits or 0, hook, more, fold, filter or "")
         return self.index(name)
 
     def guess_records(
@@ -257,6 +260,20 @@ class Database:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def _secret(self, given: bytes | str | None) -> tuple[bytes | None, dict[str, str]]:
+        """The key to hash with, and the options that remember a secret that is kept outside."""
+        if not isinstance(given, str):
+            return given, {}
+        if given.startswith(OF_INDEX):
+            other = self.index(given.removeprefix(OF_INDEX))
+            options = other.options
+            return other.secret, {
+                "secret": options.secret,
+                "secret_check": options.secret_check,
+            } if options.secret else {}
+        found = read_secret(given)
+        return found.key, {"secret": given, "secret_check": found.check}
+
     def _require_schema(self) -> None:
         if not self._checked:
             reader = self._context.read(self._found, patience=FIRST_CONTACT)
@@ -267,14 +284,6 @@ class Database:
         """Whether this role may only search."""
         own_schema.require(connection, self.url)
         return not self._backend.reads_secrets(connection)
-
-
-def _secret(given: bytes | str | None) -> tuple[bytes | None, dict[str, str]]:
-    """The key to hash with, and the options that remember a secret that is kept outside."""
-    if not isinstance(given, str):
-        return given, {}
-    found = read_secret(given)
-    return found.key, {"secret": given, "secret_check": found.check}
 
 
 __all__ = ["Database", "open"]

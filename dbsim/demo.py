@@ -34,7 +34,7 @@ def run(out: Console, progress: Progress) -> None:
     index = database.create_index("articles", table="articles", columns=["title", "body"], secret=SECRET)
     options = index.options
     found = f"pairs from {options.threshold:g} with recall {options.recall:g}"
-    plan = f"{options.keys} keys of {options.rows} rows: {found}"
+    plan = f"{options.keys} keys of {options.rows} values: {found}"
     _command(out, f"dbsim create {path} articles --table articles --column title --column body", plan)
     report = index.sync(progress=progress)
     _command(out, f"dbsim sync {path} articles", f"{report.filled} rows signed")

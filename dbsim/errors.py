@@ -114,7 +114,7 @@ def suggest(name: str, known: Iterable[str]) -> str:
     """The closest existing name, or the list when it is short."""
     names = sorted(known)
     by_lower = {other.lower(): other for other in names}
-    close = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.5)
+    close = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.6)
     if close:
         return f"; did you mean {by_lower[close[0]]!r}?"
     if 0 < len(names) <= 8:

@@ -9,9 +9,11 @@ from dataclasses import field as detail
 from typing import Any
 
 from dbsim.errors import InvalidOption, SecretMissing
+from dbsim.hashing.bloom import Reading
 from dbsim.hashing.families.registry import described, family_of
 from dbsim.hashing.family import Family
 from dbsim.hashing.keys import LIMIT_KEYS, LIMIT_ROWS, Plan, bucket_plan
+from dbsim.hashing.partitioned.parted import Parted, parted
 from dbsim.hashing.signer import FieldPlan, Signer
 from dbsim.hashing.word_signatures import WordSignature
 from dbsim.outside import read_secret, require_place, why_missing
@@ -45,6 +47,7 @@ class Field:
     word_bits: int = 0
     word_marks: int = 0
     fold: int = 0  # records: the filter is made twice as long, and its halves are folded by XOR so many times
+    filter: str = ""  # another one than the keyed one: partitioned, as in seed 004
 
     def __post_init__(self) -> None:
         if not self.columns:
@@ -58,7 +61,9 @@ class Field:
             raise InvalidOption(f"the unit of a feature is one of {', '.join(UNITS)}, not {self.unit!r}")
         if not 0 <= self.size <= 32:
             raise InvalidOption(f"{self.size} {self.unit or 'tokens'} in a row is out of range: use 1 to 32")
-        if self.bits and (self.bits < 64 or self.bits > 65536 or self.bits & (self.bits - 1)):
+        if self.filter:
+            self._require_parted()
+        elif self.bits and (self.bits < 64 or self.bits > 65536 or self.bits & (self.bits - 1)):
             raise InvalidOption(f"a filter of {self.bits} bits is not possible: use a power of two from 64 to 65536")
         if self.sample & (self.sample - 1):
             raise InvalidOption(f"sample is {self.sample}, but must be a power of two")
@@ -72,6 +77,30 @@ class Field:
                 f"{MOST_WORD_BITS}"
             )
 
+    def _require_parted(self) -> None:
+        parted = self.parted
+        assert parted is not None
+        if self.fold:
+            raise InvalidOption("partitioned filters are not folded: leave out fold, or the filter")
+        if self.bits and not (parted.resolved and self.bits == parted.bits):
+            raise InvalidOption(
+                "the bits of a partitioned filter follow from the expected length and the rate: leave them out, and "
+                "say filter='partitioned:characters=30:rate=0.01'"
+            )
+
+    @property
+    def parted(self) -> Parted | None:
+        """The filter of seed 004, if it is one."""
+        try:
+            return parted(self.filter) if self.filter else None
+        except ValueError as error:
+            raise InvalidOption(str(error)) from error
+
+    @property
+    def reading(self) -> Reading:
+        """How the similarity of two filters is read off them."""
+        return self.parted.reading if self.parted else Reading.of(self.bits)
+
     @property
     def name(self) -> str:
         return "_".join(self.columns)
@@ -82,7 +111,16 @@ class Field:
         return bool(self.normaliser and self.unit and self.size and self.bits and self.sample and signature)
 
     def plan(self) -> FieldPlan:
-        return FieldPlan(self.analyser(), self.weight, self.bits, self.sample, self.signature, self.fold)
+        return FieldPlan(
+            self.analyser(),
+            self.weight,
+            self.bits,
+            self.sample,
+            self.signature,
+            self.fold,
+            self.parted,
+            len(self.columns) > 1,
+        )
 
     @property
     def signature(self) -> WordSignature | None:
@@ -142,7 +180,7 @@ class IndexOptions:
         if not 0 <= self.keys <= LIMIT_KEYS:
             raise InvalidOption(f"{self.keys} keys are not possible: use 1 to {LIMIT_KEYS}")
         if not 0 <= self.rows <= (most := self._most_rows()):
-            raise InvalidOption(f"{self.rows} rows per key are not possible: use 1 to {most}")
+            raise InvalidOption(f"{self.rows} values a key (rows) are not possible: use 1 to {most}")
         if bool(self.rows) != bool(self.keys):
             raise InvalidOption("give both rows and keys, or neither to have them follow from threshold and recall")
         if self.inline and not self.triggers:
@@ -162,6 +200,13 @@ class IndexOptions:
             )
         if self.changed and self.triggers:
             raise InvalidOption("triggers tell of every change, a changed column of some: say triggers=False with it")
+        if self.family.startswith("records") and any(
+            field.parted and field.parted.similarity != "cardinality" for field in self.fields
+        ):
+            raise InvalidOption(
+                "the probability of persons is learned from the similarity by cardinality: leave out similarity, or "
+                "create an index of weighted fields, without --records"
+            )
         if any(field.fold for field in self.fields) and not self.family.startswith("records"):
             raise InvalidOption("folded filters are for records of persons: leave out fold")
         if self.distributed and self.tablespace:
@@ -173,7 +218,7 @@ class IndexOptions:
         """What the family allows; a name that is no family is refused by `with_plan`."""
         try:
             return max(self.hashing.max_rows, LIMIT_ROWS)
-        except ValueError:
+        except InvalidOption:
             return LIMIT_ROWS
 
     def with_plan(self, bucket: int = 0, documents: int = 0) -> IndexOptions:
@@ -207,7 +252,7 @@ class IndexOptions:
         plan = bucket_plan(near, far, documents, bucket)
         if plan.keys > LIMIT_KEYS or plan.rows > self._most_rows():
             raise InvalidOption(
-                f"buckets of {bucket} rows would need {plan.keys} keys of {plan.rows} rows, "
+                f"buckets of {bucket} rows would need {plan.keys} keys of {plan.rows} values, "
                 f"more than {LIMIT_KEYS} keys or {self._most_rows()} rows: use larger buckets or a higher threshold"
             )
         return plan
@@ -220,11 +265,19 @@ class IndexOptions:
 
     @property
     def hashing(self) -> Family:
-        return family_of(self.family)
+        try:
+            return family_of(self.family)
+        except ValueError as error:
+            raise InvalidOption(str(error)) from error
 
     @property
     def plan(self) -> Plan:
         return Plan(self.rows, self.keys)
+
+    @property
+    def parted(self) -> bool:
+        """Whether filters are those of seed 004: then they say the score, and texts only when they are asked."""
+        return any(field.filter for field in self.fields)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -254,8 +307,9 @@ class IndexOptions:
             if not field["false_drops"]:  # as it was before there were signatures
                 for name in ("false_drops", "word_bits", "word_marks"):
                     del field[name]
-            if not field["fold"]:
-                del field["fold"]
+            for name in ("fold", "filter"):
+                if not field[name]:
+                    del field[name]
         return json.dumps(data, ensure_ascii=False, sort_keys=True)
 
     @staticmethod
@@ -322,6 +376,7 @@ class IndexOptions:
             for old, new in zip(self.fields, asked.fields, strict=True)
             for option in fields(Field)
             if getattr(new, option.name) and getattr(new, option.name) != getattr(old, option.name)
+            if option.name != "filter" or not (old.parted and new.parted and old.parted.has(new.parted))
         ]
 
 
@@ -346,6 +401,7 @@ def field_options(
     normaliser: str | None,
     bits: int | None,
     false_drops: float | None,
+    filter: str | None = None,
 ) -> dict[str, Any]:
     """What applies to every field, as far as it was given."""
     require_positive(bits=bits)
@@ -361,6 +417,8 @@ def field_options(
         common["normaliser"] = asked_normaliser(normaliser)
     if false_drops is not None:
         common["false_drops"] = false_drops
+    if filter:
+        common["filter"] = filter
     return common | ({"bits": bits} if bits is not None else {})
 
 

@@ -120,7 +120,7 @@ EXAMPLES = {
     """,
     "Index.merge": 'print(idx.merge(rules={"title": "most-recent"}, dry_run=True).removed)',
     "Index.link": """
-        other = db.create_index("copies", table="articles", columns=["title", "body"], threshold=0.5)
+        other = db.create_index("copies", table="articles", columns=["title", "body"], secret=idx.secret)
         other.sync()
         for link in idx.link(other, one_to_one=True):
             print(link.a, link.b, link.score, link.decision)

@@ -18,7 +18,7 @@ from sqlalchemy.util import greenlet_spawn
 
 from dbsim.database import Database
 from dbsim.database import open as open_database
-from dbsim.dedupe.linking import Links
+from dbsim.dedupe.linked.results import Links
 from dbsim.engines.execute import TableHook
 from dbsim.engines.urls import asynchronous_url, in_memory, synchronous_url
 from dbsim.errors import DbsimError

@@ -104,7 +104,10 @@ def gather(signed: Iterable[Signed], key: Sequence[str], options: IndexOptions, 
         for store, column in zip(texts, batch_texts, strict=True):
             store.append(column.take(pa.array(new)))
 
-    fields = [FieldScore(part.bits, part.weight, part.sample) for part in options.fields]
+    fields = [
+        FieldScore(part.bits, part.weight, part.sample, part.reading if part.filter else None)
+        for part in options.fields
+    ]
     joins = options.hashing.joins(options.plan, options.threshold, options.recall)
     collection = Collection.of(fields, joins, blocks(), keep)
     table = keys.table(key)

@@ -97,7 +97,7 @@ def _run(source: Origin, settings: Settings) -> _Run:
     asked = comparable(settings.get("options"), settings.get("columns"), threshold)
     pairing = PairOptions(
         threshold=asked.threshold if threshold is None else threshold,
-        verify=settings.get("verify"),
+        verify=False if asked.parted and settings.get("verify") is None else settings.get("verify"),
         limits=settings.get("limits") or Limits(),
     )
     rows = Rows(source, (key,) if isinstance(key, str) else tuple(key or ()), asked.columns)

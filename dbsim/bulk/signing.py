@@ -79,7 +79,7 @@ def sign(batch: pa.RecordBatch, options: IndexOptions, signer: Signer, key: tupl
             np.ones(len(chosen), bool),
             found.fingerprints[chosen],
             found.keys[chosen],
-            tuple(Filters(part.bits[chosen], part.counts[chosen]) for part in found.filters),
+            tuple(Filters(part.bits[chosen], part.counts[chosen], part.marks) for part in found.filters),
         ),
         [pa.array(column, pa.large_string()).take(pa.array(chosen)) for column in columns],
     )

@@ -98,7 +98,11 @@ def pairs(
 @click.option("--publish", is_flag=True, help="Show these groups in dbsim_INDEX_groups, instead of those published.")
 @click.option("--csv", "csv_file", type=REPORT, help="Write a line for each row.")
 @click.option("--html", "html_file", type=REPORT, help="Write a page, differences marked.")
-@click.option("--limit", type=int, help=f"Groups shown.  [default: {PRINTED}, {ON_PAGE} on a page, all as JSON or CSV]")
+@click.option(
+    "--limit",
+    type=click.IntRange(min=0),
+    help=f"Groups shown.  [default: {PRINTED}, {ON_PAGE} on a page, all as JSON or CSV]",
+)
 @click.option("--delete", "delete_rows", is_flag=True, help="Delete all rows but one of each group, after asking.")
 @click.option(
     "--mark",

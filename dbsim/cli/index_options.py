@@ -76,6 +76,8 @@ def _field_options(options: dict[str, Any]) -> dict[str, Any]:
         require_positive(bits=found["bits"])
     if options.get("false_drops") is not None:
         found["false_drops"] = options["false_drops"]
+    if options.get("filter"):
+        found["filter"] = options["filter"]
     return found
 
 
@@ -105,11 +107,17 @@ def index_options(*, required: bool) -> Callable[[Callable[..., Any]], Callable[
         click.option("--threshold", type=float, help=f"Similarity from which rows count.{default('0.7')}"),
         click.option("--recall", type=float, help=f"Share of such pairs that must be found.{default('0.95')}"),
         click.option("--keys", type=int, help="Bucket keys, instead of those that follow from the recall."),
-        click.option("--rows", type=int, help="Rows per key, together with --keys."),
+        click.option("--rows", type=int, help="Values a key is made of (the band size), together with --keys."),
         click.option("--words", type=int, help="Compare runs of so many words."),
         click.option("--characters", type=int, help="Compare runs of so many characters."),
         click.option("--normaliser", help=f"One of {', '.join(normaliser_names())}.{default('by the texts')}"),
         click.option("--bits", type=int, help="Length of the filters."),
+        click.option(
+            "--filter",
+            metavar="partitioned[:SETTING=VALUE…]",
+            help="Filters of Kampf's sketch, which have no secret: characters=30, rate=0.01, "
+            "similarity=cardinality|raw|corrected.",
+        ),
         click.option(
             *("--signature", "--false-drops", "false_drops"),
             is_flag=False,
@@ -130,5 +138,5 @@ def index_options(*, required: bool) -> Callable[[Callable[..., Any]], Callable[
 
 def take_fields(columns: tuple[str, ...], options: dict[str, Any]) -> list[Field]:
     """The fields that --column, --words, … describe; the latter are taken out of the options."""
-    names = (*sorted(FIELD_OPTIONS), "false_drops")
+    names = (*sorted(FIELD_OPTIONS), "false_drops", "filter")
     return fields_of(columns, {name: options.pop(name) for name in names})

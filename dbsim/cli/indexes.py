@@ -35,6 +35,11 @@ from dbsim.tables.source import public_key
 secret_option = click.option(
     "--secret", metavar="env:NAME|file:PATH", help="Where a secret is that the database never sees."
 )
+new_secret_option = click.option(
+    "--secret",
+    metavar="env:NAME|file:PATH|index:NAME",
+    help="Where a secret is that the database never sees, or the index whose secret is taken over, to link with it.",
+)
 table_option = click.option("--table", required=True, help="The table to index; [schema.]table on PostgreSQL.")
 
 
@@ -64,7 +69,7 @@ def _filled(one: Status, field: str) -> str:
     help="Grows with every change, such as updated_at: no triggers, sync looks at rows changed since. "
     "It does not see deleted rows: sync --reconcile does.",
 )
-@secret_option
+@new_secret_option
 @click.option("--fold", type=int, help="With --records: 1 folds the filters by XOR, so that they tell less.")
 @click.option(
     "--on-duplicate",
@@ -92,7 +97,7 @@ def create(
     index = opened(db).create_index(name, table=table, fields=fields, triggers=not no_triggers, **options)
     made = index.options
     click.echo(
-        f"index {name!r} on {made.table} ({describe_columns(made.fields)}): {made.keys} keys of {made.rows} rows, "
+        f"index {name!r} on {made.table} ({describe_columns(made.fields)}): {made.keys} keys of {made.rows} values, "
         + ", ".join(
             f"{unit} and {field.bits} bits for {field.name}"
             for unit, field in zip(index.units(), made.fields, strict=True)
@@ -275,7 +280,7 @@ def status(db: str, as_json: bool) -> None:
         title = Text(one.index, style="bold")
         table = Table(show_header=False, box=None, pad_edge=False, title=title, title_justify="left")
         table.add_row("table", Text(f"{one.table} ({one.columns})"))
-        table.add_row("family", f"{one.family}, {one.keys} keys of {one.rows_per_key} rows")
+        table.add_row("family", f"{one.family}, {one.keys} keys of {one.rows_per_key} values")
         table.add_row("finds", _finds(one.family, one.threshold, one.recall))
         inline = ", inline" if one.inline else ""
         table.add_row("state", f"{one.state}{inline}, {one.indexed} of {one.rows} rows indexed")

@@ -21,7 +21,7 @@ PRINTED = 20
 @click.option("--threshold", type=float, help="Lowest score; that of B by default.")
 @click.option("--one-to-one", is_flag=True, help="Every row has one partner at most, the scores add up to the most.")
 @click.option("--into", metavar="TABLE", help="Where to store the links.  [default: dbsim_A_links_B]")
-@click.option("--limit", type=int, help=f"Links shown.  [default: {PRINTED}, all as JSON]")
+@click.option("--limit", type=click.IntRange(min=0), help=f"Links shown.  [default: {PRINTED}, all as JSON]")
 @json_option
 def link(
     db: str,
@@ -37,7 +37,7 @@ def link(
     """Link the rows of index A with those of index B: key, key, score. Exit code 1: there are none.
 
     They are stored beside A with what speaks for them; the column `decision` (same, different) is yours and is
-    respected by the next run, which replaces the rest.
+    respected by the next run, which compares only what has changed since. Both indexes need the same secret.
     """
     mine = opened(db)
     theirs = opened(other) if other else mine
@@ -50,7 +50,9 @@ def link(
         return 0 if found else 1
     for one in islice(found, PRINTED if limit is None else limit):
         click.echo(f"{_key(one.a)}\t{_key(one.b)}\t{one.score:.6f}" + (f"\t{one.decision}" if one.decision else ""))
-    click.echo(f"{len(found)} links of {found.asked} rows, in table {found.table}", err=True)
+    click.echo(
+        f"{len(found)} links of {found.rows} rows ({found.asked} compared now), in table {found.table}", err=True
+    )
     return 0 if found else 1
 
 

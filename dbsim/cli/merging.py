@@ -45,7 +45,7 @@ PRINTED = 20  # groups on the terminal
 )
 @click.option("--recent", metavar="COLUMN", help="The highest value is the latest row.  [default: the key]")
 @click.option("--move-references", is_flag=True, help="Let other tables refer to the row that stays.")
-@click.option("--limit", type=int, help=f"Groups shown.  [default: {PRINTED}, all as JSON]")
+@click.option("--limit", type=click.IntRange(min=0), help=f"Groups shown.  [default: {PRINTED}, all as JSON]")
 @click.option("--dry-run", is_flag=True, help="Only show.")
 @acting_options
 @json_option

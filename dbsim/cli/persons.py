@@ -13,8 +13,9 @@ from dbsim.cli.common import database_argument, err, index_argument, json_option
 from dbsim.errors import InvalidOption
 from dbsim.text.kinds.registry import kind_names
 
-ALLOWED = ("threshold", "bits", "secret", "fold", "on_duplicate")  # of the options of other indexes
+ALLOWED = ("threshold", "bits", "filter", "secret", "fold", "on_duplicate")  # of the options of other indexes
 HIGH = 0.9
+PERSONAL = {"name", "date", "phone", "email"}  # kinds without which a row hardly is a person's
 
 
 def create_records(
@@ -32,14 +33,21 @@ def create_records(
         kinds=kinds,
         threshold=options.get("threshold"),
         bits=options.get("bits"),
+        filter=options.get("filter"),
         fold=options.get("fold") or 0,
         secret=options.get("secret"),
         on_duplicate=options.get("on_duplicate"),
         triggers=not no_triggers,
     )
     made = index.options
-    for one in database.guess_records(table, kinds=kinds):
+    guesses = database.guess_records(table, kinds=kinds)
+    for one in guesses:
         click.echo(str(one))
+    if not {(one.kind or "").partition("@")[0].partition("+")[0] for one in guesses} & PERSONAL:
+        err.print(
+            f"no column of {table} looks like a name, a date, a telephone number or an e-mail address: if it holds no "
+            "persons, drop the index and create one without --records"
+        )
     click.echo(
         f"index {name!r} on {made.table}: {len(made.fields)} fields, {made.keys} keys; not as you would have it?"
     )
@@ -59,7 +67,7 @@ def _kind(text: str) -> tuple[str, str]:
 @index_argument
 @click.option("--json", "row", required=True, metavar="JSON", help="The row, as an object; - reads standard input.")
 @click.option("--probability", type=float, help="Least probability to show.  [default: the index's threshold]")
-@click.option("--limit", type=int, default=10, show_default=True, help="Most rows to show.")
+@click.option("--limit", type=click.IntRange(min=0), default=10, show_default=True, help="Most rows to show.")
 @click.option("--explain", is_flag=True, help="Show what speaks for and against each.")
 @click.option("--print-json", "as_json", is_flag=True, help="Print JSON.")
 def match(db: str, name: str, row: str, probability: float | None, limit: int, explain: bool, as_json: bool) -> int:
@@ -79,7 +87,7 @@ def match(db: str, name: str, row: str, probability: float | None, limit: int, e
 @click.command()
 @database_argument
 @index_argument
-@click.option("--limit", type=int, default=100, show_default=True, help="Most pairs to show.")
+@click.option("--limit", type=click.IntRange(min=0), default=100, show_default=True, help="Most pairs to show.")
 @click.option("--explain", is_flag=True, help="Show what speaks for and against each.")
 @json_option
 def flagged(db: str, name: str, limit: int, explain: bool, as_json: bool) -> int:

@@ -176,7 +176,7 @@ def lines(results: Results, index: Index, asked: str) -> Iterator[str]:
 @click.option("--phrase", multiple=True, help="These words in a row; repeat it.")
 @click.option("--not", "none_of", multiple=True, help="Leave out rows with this word or phrase; repeat it.")
 @click.option("--where", help="SQL condition on the table, e.g. \"lang = 'de'\".")
-@click.option("--limit", type=int, help="Rows at most.  [default: all]")
+@click.option("--limit", type=click.IntRange(min=0), help="Rows at most.  [default: all]")
 @json_option
 def contains(db: str, name: str, words: tuple[str, ...], as_json: bool, **options: Any) -> int:
     """Keys of the rows with all WORDS and phrases, exactly; the index needs --signature.

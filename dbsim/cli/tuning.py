@@ -79,8 +79,8 @@ def _line(one: Measured) -> str:
     """A setting in words, for a terminal that is too narrow for the table."""
     formula = "" if one.promised is None else f" (formula {one.promised:.3f})"
     return (
-        f"{one.family}, {one.keys} keys of {one.rows} rows: recall {one.recall:.3f}{formula}, {one.ranked:.1f} ranked, "
-        f"{one.lookups} lookups, {one.microseconds:.0f} µs, {one.bytes} B"
+        f"{one.family}, {one.keys} keys of {one.rows} values: recall {one.recall:.3f}{formula}, "
+        f"{one.ranked:.1f} ranked, {one.lookups} lookups, {one.microseconds:.0f} µs, {one.bytes} B"
     )
 
 

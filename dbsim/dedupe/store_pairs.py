@@ -51,7 +51,10 @@ class Workplace(Stage):
 
     @cached_property
     def fields(self) -> tuple[FieldScore, ...]:
-        return tuple(FieldScore(field.bits, field.weight, field.sample) for field in self.context.options.fields)
+        return tuple(
+            FieldScore(field.bits, field.weight, field.sample, field.reading if field.filter else None)
+            for field in self.context.options.fields
+        )
 
     @cached_property
     def joins(self) -> list[Join]:
@@ -60,6 +63,8 @@ class Workplace(Stage):
 
     def decision(self, options: PairOptions) -> Decision:
         estimated = self.signer.family.measure in ESTIMATED
+        if options.verify and self.context.options.parted:  # whose error is not known
+            estimated = False
         return Decision(self.fields, options.threshold, options.verify, estimated)
 
     def collection(self, total: int) -> Collection:

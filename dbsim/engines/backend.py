@@ -13,6 +13,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Dialect, Double, Engine, FromClause, Table, func, insert
 
 from dbsim.errors import DbsimError, InvalidOption
+from dbsim.hashing.bloom import Reading
 from dbsim.hashing.signer import Signatures
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.names import quote
@@ -48,6 +49,10 @@ class HostTables(ABC):
     @abstractmethod
     def read_text(self, values: Sequence[Any]) -> str:
         """The text ('' for NULL), or Unindexable."""
+
+    def read_texts(self, columns: Sequence[Sequence[Any]]) -> list[str]:
+        """The same of many rows, given as the columns of `text_expressions`."""
+        return [self.read_text(values) for values in zip(*columns, strict=True)]
 
     @abstractmethod
     def key_forms(self, connection: Connection, value: Any, declared: str) -> Sequence[Any]:
@@ -328,9 +333,9 @@ class Scores(ABC):
         count: ColumnElement[Any],
         other_bits: ColumnElement[Any],
         other_count: ColumnElement[Any],
-        size: int,
+        reading: Reading,
     ) -> ColumnElement[float]:
-        """Cardinality-corrected Jaccard of two filters; both counts are above zero."""
+        """The similarity of two filters; both counts are above zero."""
 
     @abstractmethod
     def level(
@@ -339,7 +344,7 @@ class Scores(ABC):
         count: ColumnElement[Any],
         other_bits: ColumnElement[Any],
         other_count: ColumnElement[Any],
-        size: int,
+        reading: Reading,
     ) -> ColumnElement[int]:
         """How alike two filters are, in the steps of `dbsim.hashing.records.levels`; both counts are above zero."""
 

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from sqlalchemy import BigInteger, ColumnElement, Connection, Double, and_, case, cast, literal_column, null
 
+from dbsim.hashing.bloom import Reading
 from dbsim.hashing.records.family import Records
 from dbsim.hashing.records.learning import Learned
 from dbsim.hashing.records.levels import AHEAD, ALIKE, CROSSED, EQUAL
@@ -29,7 +30,7 @@ class Comparing(Protocol):
         count: ColumnElement[Any],
         other_bits: ColumnElement[Any],
         other_count: ColumnElement[Any],
-        size: int,
+        reading: Reading,
     ) -> ColumnElement[float]: ...
 
     def level(
@@ -38,7 +39,7 @@ class Comparing(Protocol):
         count: ColumnElement[Any],
         other_bits: ColumnElement[Any],
         other_count: ColumnElement[Any],
-        size: int,
+        reading: Reading,
     ) -> ColumnElement[int]: ...
 
     def probability(self, evidence: ColumnElement[int]) -> ColumnElement[float]: ...
@@ -81,7 +82,9 @@ def evidence(
     """The sums of which the least is what `Learned.score` gives, in one number; see hashing/records/packing.py."""
     packed = pack(learned.evidence)
     levels = [
-        case((_both(one, two), backend.level(one.bits, one.count, two.bits, two.count, field.bits)), else_=_number(0))
+        case(
+            (_both(one, two), backend.level(one.bits, one.count, two.bits, two.count, field.reading)), else_=_number(0)
+        )
         for field, one, two in zip(options.fields, left, right, strict=True)
     ]
     parts = [_worth(level, packed.weights[number], left[number], right[number]) for number, level in enumerate(levels)]
@@ -106,7 +109,7 @@ def _names(
     assert learned.crossed is not None
     given, surname = learned.crossed
     weight = _number(pack(learned.evidence).weights[given][CROSSED])
-    over = crossed(backend, options.fields[given].bits, left, right, given, surname)
+    over = crossed(backend, options.fields[given].reading, left, right, given, surname)
     return case((over, weight), else_=parts[given] + parts[surname])
 
 
@@ -126,12 +129,12 @@ def _choice(level: ColumnElement[int], values: dict[int, ColumnElement[int]]) ->
 
 
 def crossed(
-    backend: Comparing, size: int, left: Sequence[Side], right: Sequence[Side], given: int, surname: int
+    backend: Comparing, reading: Reading, left: Sequence[Side], right: Sequence[Side], given: int, surname: int
 ) -> ColumnElement[bool]:
     """Both names are alike the other row's other name, and more so than its own: conditions from rare to frequent."""
 
     def alike(one: Side, two: Side) -> ColumnElement[Any]:
-        jaccard = backend.jaccard(one.bits, one.count, two.bits, two.count, size)
+        jaccard = backend.jaccard(one.bits, one.count, two.bits, two.count, reading)
         return case((_both(one, two), jaccard), else_=_real(0.0))
 
     over, back = alike(left[given], right[surname]), alike(left[surname], right[given])

@@ -54,7 +54,8 @@ def as_signatures(backend: Backend, tables: IndexTables, rows: Sequence[Sequence
     ):
         width = field.bits // 8
         data = b"".join(bytes(width) if value is None else backend.read_bits(value) for value in bits)
-        filters.append(Filters(np.frombuffer(data, np.uint8).reshape(-1, width), np.array(counts, np.int64)))
+        made = np.frombuffer(data, np.uint8).reshape(-1, width)
+        filters.append(Filters(made, np.array(counts, np.int64), field.reading.marks))
     rarities = tuple(np.array(column, np.int64) for column in columns[end : end + len(tables.names.rarities)])
     return Signatures(np.ones(len(rows), bool), numbers[0], numbers[1:].T, tuple(filters), rarities=rarities)
 

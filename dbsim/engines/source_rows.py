@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, FromClause, Select, select
+from sqlalchemy import ColumnElement, Connection, CursorResult, FromClause, Select, select
 
 from dbsim.engines.backend import Backend
 from dbsim.tables.index_tables import IndexTables
@@ -69,14 +68,43 @@ def texts(
         query = query.execution_options(yield_per=backend.read_batch)
     backend.prepare(connection)  # which may be an application's, with an engine of its own
     with connection.execute(query, values) as rows:  # closed also when the connection is lost on the way
-        # the driver's own tuples where all are held anyway: SQLAlchemy's rows take as long as all the rest
-        for row in rows if stream else rows.cursor.fetchall():
-            size += _add(batch, backend, tuple(row), width, fields)
+        # the driver's own tuples where they can be had: SQLAlchemy's rows take as long as all the rest
+        for some in _pages(rows, stream, backend.read_batch):
+            size += _add_page(batch, backend, some, width, fields)
             if size > TEXT_LIMIT:
                 yield batch
                 batch, size = _empty(len(fields)), 0
     if batch.keys:
         yield batch
+
+
+def _pages(rows: CursorResult[Any], stream: bool, size: int) -> Iterator[Sequence[tuple[Any, ...]]]:
+    if not stream:
+        yield rows.cursor.fetchall()
+        return
+    for page in rows.partitions(size):
+        yield [tuple(row) for row in page]
+
+
+def _add_page(
+    batch: Texts, backend: Backend, rows: Sequence[tuple[Any, ...]], width: int, fields: Sequence[Sequence[slice]]
+) -> int:
+    """Column by column, unless one of the values is no text; how many characters they have."""
+    if not rows:
+        return 0
+    columns = list(zip(*rows, strict=True))
+    try:
+        found = [_joined([backend.read_texts(columns[place]) for place in places]) for places in fields]
+    except Unindexable:
+        return sum(_add(batch, backend, row, width, fields) for row in rows)
+    batch.keys += zip(*columns[:width], strict=True)
+    for column, texts_ in zip(batch.columns, found, strict=True):
+        column += texts_
+    return sum(sum(map(len, texts_)) for texts_ in found)
+
+
+def _joined(parts: Sequence[list[str]]) -> list[str]:
+    return parts[0] if len(parts) == 1 else list(map("\n".join, zip(*parts, strict=True)))
 
 
 def held(backend: Backend, tables: IndexTables, rows: Sequence[Sequence[Any]]) -> Texts:
@@ -85,20 +113,9 @@ def held(backend: Backend, tables: IndexTables, rows: Sequence[Sequence[Any]]) -
     if "field_places" not in known:
         known["field_places"] = field_places(backend, tables, width)
     fields = known["field_places"]
-    try:  # column by column, in half the time
-        columns = [_column(backend, rows, places) for places in fields]
-        return Texts([tuple(row[:width]) for row in rows], columns)
-    except Unindexable:  # one of them is no text
-        batch = _empty(len(fields))
-        for row in rows:
-            _add(batch, backend, tuple(row), width, fields)
-        return batch
-
-
-def _column(backend: Backend, rows: Sequence[Sequence[Any]], places: Sequence[slice]) -> list[str]:
-    """The texts of one field."""
-    parts = [list(map(backend.read_text, map(itemgetter(place), rows))) for place in places]
-    return parts[0] if len(parts) == 1 else list(map("\n".join, zip(*parts, strict=True)))
+    batch = _empty(len(fields))
+    _add_page(batch, backend, [tuple(row) for row in rows], width, fields)
+    return batch
 
 
 def _add(batch: Texts, backend: Backend, values: tuple[Any, ...], width: int, fields: Sequence[Sequence[slice]]) -> int:

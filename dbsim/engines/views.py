@@ -154,6 +154,9 @@ class Surface:
         parts = []
         for place, field in enumerate(self.options.fields):
             threshold = self.threshold if len(self.options.fields) == 1 else None
+            if field.filter:  # it is what the filters say, and nothing else
+                parts.append(number(0.0))
+                continue
             a, b = self.count(place, "a"), self.count(place, "b")
             steps = error_steps(field.bits, threshold, field.sample)
             cases = [f"WHEN {a} <= {count} AND {b} <= {count} THEN {number(error)}" for count, error in steps]
@@ -162,6 +165,8 @@ class Surface:
 
     def step(self, smallest: str, number: Callable[[float], str]) -> str:
         """What one collision moves a pair's score by at the threshold (`smallest` is SQL's minimum): (1-t)/u."""
+        if self.options.parted:
+            return number(0.0)
         most = number((1 - self.threshold) / SHORT)
         if len(self.options.fields) > 1:
             return most

@@ -22,7 +22,7 @@ from dbsim.evaluate.decided import DECISIONS, against_decisions
 from dbsim.evaluate.exact import GRAIN, Compared, compare
 from dbsim.evaluate.figures import EvaluateReport
 from dbsim.evaluate.intervals import clustered_share, mean, share
-from dbsim.evaluate.sampling.sample import draw
+from dbsim.evaluate.sampling.sample import chance, draw
 from dbsim.evaluate.truth import against, labels_of
 from dbsim.progress import Progress
 from dbsim.search.limits import MAX_CANDIDATES, Search
@@ -85,7 +85,7 @@ class Evaluation:
     # ── asking ──
     def _ask(self) -> Asked:
         backend, tables = self.search.backend, self.search.tables
-        rng = np.random.default_rng(self.seed)
+        rng = chance(self.seed)
         keys = self.search.read(lambda c: draw(c, backend, tables, self.sample, rng))
         rows = zip(keys, self.search.columns_of(keys), strict=True)
         found = {key: row for key, row in rows if row is not None}

@@ -23,6 +23,11 @@ class Filters:
 
     bits: NDArray[np.uint8]
     counts: NDArray[np.int64]
+    marks: int = 0  # bits that can be set, where they are not all
+
+    @property
+    def size(self) -> int:
+        return self.marks or 8 * self.bits.shape[1]
 
 
 def filters(features: Features, size: int, sample: int = 1) -> Filters:
@@ -84,6 +89,40 @@ def jaccards(a: NDArray[np.int64], b: NDArray[np.int64], both: NDArray[np.int64]
     union = estimate[a + b - both]
     scores = np.maximum((estimate[a] + estimate[b] - union) / np.where(union > 0, union, 1.0), 0.0)
     return np.where((a > 0) & (b > 0), scores, 0.0)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How the similarity is read off two filters of `bits` bits, of which only the first `marks` can be set.
+
+    With a `factor` the similarity is the share of common bits times it; without, what the cardinalities say. Several
+    hash functions a feature do not matter to these: they cancel out.
+    """
+
+    bits: int
+    marks: int
+    factor: float = 0.0
+
+    @staticmethod
+    def of(bits: int) -> Reading:
+        """All of them, by cardinality: the usual filter."""
+        return Reading(bits, bits)
+
+    @property
+    def usual(self) -> bool:
+        return self == Reading.of(self.bits)
+
+    def similarity(self, a: int, b: int, both: int) -> float:
+        if not self.factor:
+            return jaccard(a, b, both, self.marks)
+        return self.factor * (both / (a + b - both)) if a and b else 0.0
+
+    def similarities(self, a: NDArray[np.int64], b: NDArray[np.int64], both: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The same of many pairs, equal to the last bit."""
+        if not self.factor:
+            return jaccards(a, b, both, self.marks)
+        there = (a > 0) & (b > 0)
+        return np.where(there, self.factor * (both / np.where(there, a + b - both, 1)), 0.0)
 
 
 def jaccard_raw(a: int, b: int, both: int, size: int) -> float:

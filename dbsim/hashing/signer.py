@@ -17,6 +17,7 @@ from dbsim.hashing.family import Decided, Model
 from dbsim.hashing.fingerprint import fingerprints
 from dbsim.hashing.keys import Plan
 from dbsim.hashing.measures import paired_jaccard
+from dbsim.hashing.partitioned.parted import Parted
 from dbsim.hashing.word_signatures import WordSignature, as_numbers
 from dbsim.text.features import Analyser, Features
 from dbsim.text.tokens import TokenHasher
@@ -36,6 +37,8 @@ class FieldPlan:
     sample: int = 1
     words: WordSignature | None = None
     fold: int = 0
+    parted: Parted | None = None  # filters as in seed 004 …
+    several: bool = False  # … of several columns, a line each, merged by OR
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,17 @@ class Signatures:
             for present, head, end, *pairs in zip(self.present.tolist(), heads, ends, *tails, strict=True)
         ]
 
+    def part(self, some: slice) -> Signatures:
+        """Of some of the documents."""
+        return Signatures(
+            self.present[some],
+            self.fingerprints[some],
+            self.keys[some],
+            tuple(Filters(one.bits[some], one.counts[some], one.marks) for one in self.filters),
+            tuple(one[some] for one in self.words),
+            tuple(one[some] for one in self.rarities),
+        )
+
     @staticmethod
     def concatenate(parts: Sequence[Signatures]) -> Signatures:
         if len(parts) == 1:
@@ -78,7 +92,11 @@ class Signatures:
             np.concatenate([part.fingerprints for part in parts]),
             np.concatenate([part.keys for part in parts]),
             tuple(
-                Filters(np.concatenate([f.bits for f in column]), np.concatenate([f.counts for f in column]))
+                Filters(
+                    np.concatenate([f.bits for f in column]),
+                    np.concatenate([f.counts for f in column]),
+                    column[0].marks,
+                )
                 for column in columns
             ),
             tuple(np.concatenate(column) for column in words),
@@ -188,10 +206,17 @@ class Signer:
             folded,
             tokens,
             features,
-            fold_filters(filters(features, plan.bits << plan.fold, plan.sample), plan.fold) if filtered else NO_FILTERS,
+            self._filters(plan, texts, folded, features) if filtered else NO_FILTERS,
             plan.weight,
             plan.analyser.unit == "words",
         )
+
+    def _filters(self, plan: FieldPlan, texts: Sequence[str], folded: Sequence[bytes], features: Features) -> Filters:
+        if plan.parted is None:
+            return fold_filters(filters(features, plan.bits << plan.fold, plan.sample), plan.fold)
+        if plan.several:
+            return plan.parted.filters([plan.analyser.fold(text.split("\n")) for text in texts])
+        return plan.parted.filters([[value] for value in folded])
 
     def _sign(self, documents: Documents) -> Signatures:
         signed = self.family.signed(documents, self.plan, self.fitted)

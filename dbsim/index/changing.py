@@ -41,6 +41,7 @@ class Changing(IndexBase):
         normaliser: str | None = None,
         bits: int | None = None,
         false_drops: float | None = None,
+        filter: str | None = None,
         secret: str | None = None,
         replan: bool = False,
     ) -> Self:
@@ -50,7 +51,7 @@ class Changing(IndexBase):
         "env:NAME" or "file:PATH", is where a secret outside the database is from now on.
         """
         self._current.look()
-        common = field_options(words, characters, normaliser, bits, false_drops)
+        common = field_options(words, characters, normaliser, bits, false_drops, filter)
         given: dict[str, Any] = {"family": family, "threshold": threshold, "recall": recall, "rows": rows, "keys": keys}
         given = {option: value for option, value in given.items() if value is not None}
         require_positive(rows=rows, keys=keys)

@@ -159,6 +159,8 @@ class Grouping(IndexBase):
                 f"family {family.registered or self.options.family!r} compares by {family.measure}, which nothing "
                 "but the texts can tell: leave verify open"
             )
+        if verify is None and self.options.parted and family.measure == "jaccard":
+            verify = False
         # of other measures than Jaccard the filters know nothing
         return PairOptions(
             threshold=asked, verify=True if family.measure != "jaccard" else verify, limits=limits or Limits()

@@ -8,8 +8,6 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from dbsim.choosing import unit_in_words
 from dbsim.dedupe.results import Pair
 from dbsim.engines.source_sample import sample_of
@@ -23,11 +21,12 @@ from dbsim.evaluate.sampling.collections import compare_collections
 from dbsim.evaluate.sampling.graph import WalkSample, numbered
 from dbsim.evaluate.sampling.overlap import Overlap
 from dbsim.evaluate.sampling.queries import QuerySampler
-from dbsim.evaluate.sampling.sample import draw
+from dbsim.evaluate.sampling.sample import chance, draw
 from dbsim.evaluate.truth import labels_of
 from dbsim.evaluate.tune import TuneReport, Tuning
 from dbsim.index.base import IndexBase
 from dbsim.lifecycle.create import texts_at_both_ends
+from dbsim.options import require_positive
 from dbsim.progress import Progress, quiet
 from dbsim.search.limits import Text, by_field
 from dbsim.sync import models
@@ -61,6 +60,7 @@ class Measuring(IndexBase):
         progress: Progress = quiet,
     ) -> TuneReport:
         """Measure recall, rows ranked and cost of a grid of settings on a sample of the table."""
+        require_positive(sample=sample)
         texts, rows = self._context.read(lambda c: sample_of(c, self._context.backend, self._tables, sample))
         tuning = Tuning(
             self._signer,
@@ -107,7 +107,7 @@ class Measuring(IndexBase):
         search = self._current.look()
         context = search.context
         context.read(lambda c: models.require(c, context.tables, context.signer))
-        rng = np.random.default_rng(seed)
+        rng = chance(seed)
         keys = context.read(lambda c: draw(c, context.backend, context.tables, rows, rng))
         texts = {key: row for key, row in zip(keys, search.columns_of(keys), strict=True) if row is not None}
         found = clusters(
@@ -160,7 +160,7 @@ class Measuring(IndexBase):
         """
         if size < 0:
             raise InvalidOption(f"a sample of {size} rows is not possible: use 0 or more")
-        search, rng = self._current.look(), np.random.default_rng(seed)
+        search, rng = self._current.look(), chance(seed)
         asking = Asking(search)
         lexicon = list(dict.fromkeys(words)) if words is not None else asking.lexicon(rng)
         sampler = QuerySampler(lexicon, asking.answers, asking.words_of, first, uniform, rng)
@@ -170,7 +170,7 @@ class Measuring(IndexBase):
         """Keys of rows drawn at random, each with the same chance; `distinct` draws among the different contents."""
         if size < 0:
             raise InvalidOption(f"a sample of {size} rows is not possible: use 0 or more")
-        rng, tables = np.random.default_rng(seed), self._current.look().tables
+        rng, tables = chance(seed), self._current.look().tables
         found = self._context.read(lambda c: draw(c, self._context.backend, tables, size, rng, distinct=distinct))
         return [public_key(tables.key_names, key) for key in found]
 

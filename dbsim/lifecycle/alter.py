@@ -123,4 +123,8 @@ def _changed(field: Field, common: dict[str, Any]) -> Field:
     if "false_drops" in common:
         follow += ["word_bits", "word_marks"]
     values: dict[str, Any] = dict.fromkeys(follow, 0) | common
+    if "filter" in common:
+        values = dict.fromkeys(("bits", "size"), 0) | values
+    elif field.parted:  # its shape follows from what is changed
+        values = {"filter": str(field.parted.asked()), "bits": 0} | values
     return replace(field, **values)

@@ -24,7 +24,7 @@ from dbsim.options import IndexOptions
 from dbsim.tables import catalogue
 from dbsim.tables.decision_tables import decisions_name
 from dbsim.tables.group_tables import GroupTables
-from dbsim.tables.index_tables import IndexTables, links_name, queue_name, signatures_name
+from dbsim.tables.index_tables import IndexTables, links_name, memory_name, queue_name, signatures_name
 from dbsim.tables.key_conditions import key_columns
 from dbsim.tables.source import PrimaryKey, Source
 from dbsim.text.normalisers.unicode_table import UNICODE_VERSION
@@ -122,7 +122,7 @@ def _drop_links(connection: Connection, name: str) -> list[str]:
     known = catalogue.names(connection)
     taken = {signatures_name(one, 1) for one in known}
     tables = [links_name(*pair) for other in known for pair in ((name, other), (other, name))]
-    return [drop_table(table) for table in tables if table not in taken]
+    return [drop_table(table) for table in (*tables, memory_name(name)) if table not in taken]
 
 
 def show(

@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, func, select
 
+from dbsim.choosing import USUAL_LENGTH, parted_for
 from dbsim.engines.backend import Backend
 from dbsim.engines.execute import TableHook
 from dbsim.engines.source_sample import sample
@@ -30,6 +31,7 @@ from dbsim.text.kinds.registry import PREFIX, kind_names, kind_of
 LOOKED_AT = 2000  # rows to guess kinds from
 PLANNED_ON = 40_000  # rows to plan keys on
 BITS = 256
+DIGRAMS = 2
 THRESHOLD = 0.5
 
 
@@ -55,15 +57,17 @@ def create_records(
     after_create_table: TableHook | None = None,
     more: Mapping[str, Any] = MappingProxyType({}),
     fold: int = 0,
+    filter: str = "",
 ) -> bool:
     """True when made, False when it was there; IndexExists when it was with other kinds or on another table.
 
-    `more` are further options of the index; `fold` is one of its fields.
+    `more` are further options of the index; `fold` and `filter` are those of its fields.
     """
     name, table, schema, threshold, triggers = asked
     if more.get("on_duplicate") and not backend.signs_inline:
         raise InvalidOption(
-            "a trigger of SQLite cannot compare persons: leave out on_duplicate and insert with add_unless_duplicate"
+            "a trigger of SQLite cannot compare persons without failing every other client's writes: leave out "
+            "on_duplicate, and ask check_row or insert with add_unless_duplicate"
         )
     if read(engine, backend, lambda c: _exists(c, name, table, kinds, more)):
         return False
@@ -71,7 +75,7 @@ def create_records(
         name=name,
         table=table,
         schema=schema,
-        fields=(Field(columns=("?",), fold=fold),),
+        fields=(Field(columns=("?",), fold=fold, filter=filter),),
         family="records@1",
         threshold=THRESHOLD if threshold is None else threshold,
         triggers=triggers,
@@ -113,8 +117,7 @@ def plan_records(
     asked = replace(asked, table=source.table, schema=source.schema)
     source.require([name for name, kind in kinds.items() if kind], backend.not_text, backend.not_key)
     guesses = _guess(connection, backend, asked, source, kinds)
-    fold = asked.fields[0].fold
-    fields = tuple(replace(_field(one.column, one.kind, bits or BITS), fold=fold) for one in guesses if one.kind)
+    fields = tuple(_shaped(_field(one.column, one.kind, bits), asked.fields[0]) for one in guesses if one.kind)
     if not fields:
         raise InvalidOption(
             f"no column of table {source.table!r} looks like part of a person's record: "
@@ -204,6 +207,14 @@ def _field(column: str, kind: str | None, bits: int) -> Field:
     assert kind is not None
     found = kind_of(kind)
     return Field(columns=(column,), normaliser=found.normaliser, unit=found.unit, size=found.size, bits=bits, sample=1)
+
+
+def _shaped(field: Field, asked: Field) -> Field:
+    """With the filter that was asked for; all of one shape, so that crossed names can be compared."""
+    if not asked.filter:
+        return replace(field, fold=asked.fold, bits=field.bits or BITS)
+    size = field.size if field.unit == "characters" else DIGRAMS
+    return parted_for(replace(field, filter=asked.filter), USUAL_LENGTH, size)
 
 
 def shown(guesses: Sequence[Guess]) -> list[str]:

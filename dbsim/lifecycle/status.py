@@ -58,7 +58,7 @@ def status(connection: Connection, backend: Backend, tables: IndexTables, descri
     options = record.options
     stored = tables.signatures
     fill = {
-        field.name: round(float(connection.scalar(_mean_count(stored.c[count])) or 0) / field.bits, 4)
+        field.name: round(float(connection.scalar(_mean_count(stored.c[count])) or 0) / field.reading.marks, 4)
         for field, count in zip(options.fields, names.counts, strict=True)
     }
     queued, oldest = connection.execute(
@@ -202,7 +202,7 @@ def _saturated(connection: Connection, tables: IndexTables) -> dict[str, float]:
     found = {}
     for field, name in zip(options.fields, tables.names.counts, strict=True):
         count = tables.signatures.c[name]
-        full = count >= saturated_from(field.bits, options.threshold)
+        full = count >= saturated_from(field.reading.marks, options.threshold)
         query = select(func.count(), func.sum(case((full, 1), else_=0))).where(count > 0)
         rows, many = connection.execute(query).one()
         found[field.name] = round(float(many or 0) / rows, 4) if rows else 0.0

@@ -11,7 +11,7 @@ SHARE = "share of pairs found"
 
 def svg(report: TuneReport) -> str:
     one = report.shown
-    title = f"{one.family}, {one.keys} keys of {one.rows} rows"
+    title = f"{one.family}, {one.keys} keys of {one.rows} values"
     return plot.svg(_series(report), title=title, x=f"{one.measure} similarity", y=SHARE)
 
 

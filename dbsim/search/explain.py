@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from dbsim.hashing.bloom import jaccard
 from dbsim.hashing.records.waterfall import Waterfall
 from dbsim.options import Field, IndexOptions
 from dbsim.search.query import Query
@@ -100,7 +99,7 @@ def _estimate(field: Field, number: int, one: Query | None, two: Query | None) -
     if one is None or two is None or bits[0] is None or bits[1] is None:
         return None
     both = (int.from_bytes(bits[0]) & int.from_bytes(bits[1])).bit_count()
-    return jaccard(one.counts[number], two.counts[number], both, field.bits)
+    return field.reading.similarity(one.counts[number], two.counts[number], both)
 
 
 def _total(parts: Sequence[tuple[float, float | None]]) -> float | None:

@@ -74,6 +74,8 @@ class Search:
     def bounds(self, options: IndexOptions) -> Bounds:
         """What was left open follows from the index."""
         family, verify, threshold = options.hashing, self.verify, self.threshold
+        if verify is None and options.parted and family.measure == "jaccard":
+            verify = False
         if verify is None and family.measure != "jaccard":  # of which alone the estimate's error is known
             verify = family.measure not in ESTIMATED
         if threshold is None:

@@ -66,7 +66,7 @@ class Query:
 
     def count_range(self, options: IndexOptions, threshold: float) -> tuple[int, int]:
         """Popcounts of the first field that can reach the estimate; any when several fields share the score."""
-        if len(options.fields) > 1 or not self.counts[0] or options.hashing.rarity:
+        if len(options.fields) > 1 or not self.counts[0] or options.hashing.rarity or options.parted:
             return 0, options.fields[0].bits
         return count_range(self.counts[0], options.fields[0].bits, threshold)
 

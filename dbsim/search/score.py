@@ -20,7 +20,7 @@ def score(
     parts = []
     for field, (bits, count), (other_bits, other_count) in zip(options.fields, left, right, strict=True):
         both = and_(count > 0, other_count > 0)
-        parts.append((field.weight, both, backend.jaccard(bits, count, other_bits, other_count, field.bits)))
+        parts.append((field.weight, both, backend.jaccard(bits, count, other_bits, other_count, field.reading)))
     if len(parts) == 1:
         _, both, value = parts[0]
         return case((both, value))

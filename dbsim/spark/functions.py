@@ -63,7 +63,10 @@ class Work:
 
     @property
     def decision(self) -> Decision:
-        fields = (FieldScore(part.bits, part.weight, part.sample) for part in self.index.fields)
+        fields = (
+            FieldScore(part.bits, part.weight, part.sample, part.reading if part.filter else None)
+            for part in self.index.fields
+        )
         return Decision(tuple(fields), self.pairing.threshold, self.pairing.verify)
 
     @cached_property

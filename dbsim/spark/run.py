@@ -48,6 +48,7 @@ def duplicates(
     names = (key,) if isinstance(key, str) else tuple(key)
     asked = _resolved(df, names, comparable(options, columns, threshold))
     wanted = asked.threshold if threshold is None else threshold
+    verify = False if asked.parted and verify is None else verify
     pairing = PairOptions(threshold=wanted, verify=True if by == "complete" else verify, limits=limits or Limits())
     grouping = GroupOptions(by=by, threshold=wanted)
     keys = _key_names(len(names), asked)

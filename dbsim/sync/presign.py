@@ -1,7 +1,8 @@
 """Sign before the write lock is taken: batches of Texts → Signatures, reused under the lock for texts still the same.
 
 On SQLite every writer of the application waits while dbsim holds the write lock, and signing is most of the work of a
-batch. The rows are read again under the lock, so a change in between costs time, never correctness.
+batch. The rows are read again under the lock, so a change in between costs time, never correctness. A batch may be
+a part of what was signed: many rows are signed at once however few are written in one transaction.
 """
 
 from __future__ import annotations
@@ -28,8 +29,23 @@ class Rehearsal:
         return made
 
     def sign(self, batch: Texts) -> Signatures:
-        for done, signatures in self._done:
+        for whole, signatures in self._done:
+            some = _place(whole, batch)
+            done = Texts(whole.keys[some], [column[some] for column in whole.columns])
             same_model = self._generation == self.signer.generation
             if same_model and done.keys == batch.keys and done.columns == batch.columns:
-                return signatures
+                return signatures.part(some)
         return self.signer.sign(batch.columns)
+
+    def __len__(self) -> int:
+        return sum(len(batch) for batch, _ in self._done)
+
+    @property
+    def characters(self) -> int:
+        return sum(len(text) for batch, _ in self._done for column in batch.columns for text in column)
+
+
+def _place(whole: Texts, batch: Texts) -> slice:
+    """Where the batch begins in what was signed, if it does."""
+    start = whole.keys.index(batch.keys[0]) if batch.keys[0] in whole.keys else 0
+    return slice(start, start + len(batch))

@@ -99,7 +99,7 @@ GROUP_TABLES = ("edges", "contents", "changes", "grouping", "results", "apart", 
 GROUP_VIEWS = ("groups", "saved_groups")
 SUFFIXES = (*GROUP_TABLES, *GROUP_VIEWS)
 DERIVED = re.compile(  # dbsim_a_k0 belongs to index a
-    rf"_(queue|parts|flagged|changed_up_to|word_(slices|places|tail)|decisions|claims|pairs|buckets|signatures|fingerprint|pkey|k\d+|g\d+|{'|'.join(SUFFIXES)})$"
+    rf"_(queue|parts|flagged|changed_up_to|linked|word_(slices|places|tail)|decisions|claims|pairs|buckets|signatures|fingerprint|pkey|k\d+|g\d+|{'|'.join(SUFFIXES)})$"
 )
 SHOWN = [column.name for column in index_table.c if column.name != "secret"]  # to roles that only search
 FILLING, READY = "filling", "ready"

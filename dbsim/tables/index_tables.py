@@ -45,8 +45,13 @@ def feed_table(index: str) -> Table:
 
 
 def links_name(a: str, b: str) -> str:
-    """The table of rows of one index that are rows of another; see dbsim/dedupe/linking.py."""
+    """The table of rows of one index that are rows of another; see dbsim/dedupe/linked."""
     return identifier("dbsim", a, "links", b)
+
+
+def memory_name(index: str) -> str:
+    """The table of what the links of an index have seen; see dbsim/dedupe/linked/memory.py."""
+    return identifier("dbsim", index, "linked")
 
 
 def queue_name(index: str) -> str:

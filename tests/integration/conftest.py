@@ -1,4 +1,4 @@
-"""A PostgreSQL database with dbsim's tables, and a role that may log in to it and nothing else."""
+"""The command line in this process; a PostgreSQL database with dbsim's tables, and a role that may but log in to it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,12 @@ import psycopg
 import pytest
 
 import dbsim
-from tests.integration.helpers import execute
+from tests.integration.helpers import Command, execute
+
+
+@pytest.fixture
+def shell(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    return Command(monkeypatch, capsys)
 
 
 @pytest.fixture

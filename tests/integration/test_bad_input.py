@@ -45,11 +45,6 @@ def index(database: dbsim.Database) -> dbsim.Index:
     return index
 
 
-@pytest.fixture
-def shell(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    return Command(monkeypatch, capsys)
-
-
 def refused(shell: Command, *arguments: str) -> str:
     """The one sentence on stderr of a command that exits with 2."""
     code, out, err = shell(*arguments)
@@ -276,7 +271,7 @@ def test_options_out_of_range(database: dbsim.Database, index: dbsim.Index, shel
         ({"bits": 100}, ["--bits", "100"], "a filter of 100 bits is not possible: use a power of two from 64 to 65536"),
         ({"bits": 2**17}, ["--bits", str(2**17)], "use a power of two from 64 to 65536"),
         ({"keys": 65, "rows": 2}, ["--keys", "65", "--rows", "2"], "65 keys are not possible: use 1 to 64"),
-        ({"keys": 2, "rows": 129}, ["--keys", "2", "--rows", "129"], "129 rows per key are not possible: use 1 to 128"),
+        ({"keys": 2, "rows": 129}, ["--keys", "2", "--rows", "129"], "129 values a key (rows) are not possible"),
         ({"keys": 2}, ["--keys", "2"], "give both rows and keys, or neither"),
         ({"family": "minhsh"}, ["--family", "minhsh"], "no hash family 'minhsh'; did you mean 'minhash'?"),
         ({"normaliser": "germn"}, ["--normaliser", "germn"], "there is no normaliser 'germn'; did you mean 'german'?"),

@@ -7,7 +7,7 @@ import pytest
 import dbsim
 from dbsim.errors import InvalidOption
 from tests.conftest import SECRET
-from tests.integration.helpers import execute
+from tests.integration.helpers import Command, articles, corpus, execute
 from tests.people import COLUMNS, add_people, people
 
 NOTHING = ("unknown", "n/a", "-", "00000000", "xxx", "", "NULL")
@@ -92,6 +92,33 @@ def test_tables_that_hold_no_persons_or_next_to_nothing(database: dbsim.Database
     same = database.create_records("same", table="same")
     same.sync()
     assert all(len(group.members) < 60 for group in same.duplicates())
+
+
+def test_a_table_of_parts_is_not_taken_for_persons_in_silence(
+    database: dbsim.Database, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = ", ".join(f"({n}, 'R-{n:05d}', '{n * 3}', 'red')" for n in range(50))
+    execute(
+        database.engine,
+        "CREATE TABLE parts (id INTEGER PRIMARY KEY, ref TEXT, weight TEXT, colour TEXT)",
+        f"INSERT INTO parts VALUES {rows}",
+    )
+    url = database.engine.url.render_as_string(hide_password=False)
+    code, _, said = Command(monkeypatch, capsys)("create", url, "parts", "--table", "parts", "--records")
+    assert code == 0
+    assert "if it holds no persons, drop the index" in " ".join(said.split())
+
+
+def test_keys_of_an_index_of_texts_are_planned_again(database: dbsim.Database) -> None:
+    articles(database.engine, corpus(5, 20))
+    index = database.create_index("articles", table="articles", columns="body")
+    index.sync()
+    before = index.options
+    index.alter(replan=True).sync()
+    assert index.options == before  # nothing to gain on a table of this size
+    index.alter(replan=True, threshold=0.5).sync()
+    assert index.options.plan != before.plan
+    assert not index.check()
 
 
 def row_of(index: dbsim.Index, key: int) -> dict[str, str]:

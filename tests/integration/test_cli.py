@@ -29,11 +29,6 @@ from tests.integration.helpers import (
 SCRIPT = Path(sys.executable).parent / "dbsim"
 
 
-@pytest.fixture
-def shell(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    return Command(monkeypatch, capsys)
-
-
 def run(*arguments: str | bytes, stdin: bytes = b"", module: bool = False) -> tuple[int, str, str]:
     """In a process of its own, by the console script or by `python -m dbsim`."""
     start: list[str | bytes] = [sys.executable, "-m", "dbsim"] if module else [str(SCRIPT)]
@@ -52,7 +47,7 @@ def test_the_life_of_an_index_from_the_shell(url: str, shell: Command, tmp_path:
     code, out, err = shell("create", url, "articles", *options)
     assert (code, err) == (0, "")
     assert out == (
-        "index 'articles' on articles (body): 4 keys of 2 rows, 3 words and 512 bits for body\n"
+        "index 'articles' on articles (body): 4 keys of 2 values, 3 words and 512 bits for body\n"
         f"next: {shlex.join(['dbsim', 'sync', url, 'articles'])}\n"
     )
     code, out, err = shell("search", url, "articles", sentence(0))

@@ -79,11 +79,6 @@ def test_drawing_through_questions_for_words(index: dbsim.Index) -> None:
         index.sample_by_words(-1)
 
 
-@pytest.fixture
-def shell(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    return Command(monkeypatch, capsys)
-
-
 def test_from_the_shell(index: dbsim.Index, url: str, shell: Command) -> None:
     code, out, _ = shell("clusters", url, "notes", "--count", "3", "--classes", "topic", "--json")
     found = json.loads(out)

@@ -18,11 +18,6 @@ pytestmark = pytest.mark.long
 DBSIM = (sys.executable, "-m", "dbsim")
 
 
-@pytest.fixture
-def shell(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    return Command(monkeypatch, capsys)
-
-
 class Terminal(io.StringIO):
     """Somebody who types this."""
 

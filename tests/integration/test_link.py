@@ -12,8 +12,8 @@ from click.testing import CliRunner
 
 import dbsim
 from dbsim.cli import cli
-from dbsim.dedupe import matching
-from dbsim.dedupe.matching import one_to_one
+from dbsim.dedupe.linked import matching
+from dbsim.dedupe.linked.matching import one_to_one
 from dbsim.errors import InvalidOption
 from tests.conftest import SECRET
 from tests.integration.helpers import execute, fetch
@@ -114,7 +114,7 @@ def test_texts_of_two_databases(database: dbsim.Database, tmp_path: Path) -> Non
             f"INSERT INTO notes VALUES ({key}, '{words}'), ({key + 1}, 'nothing of the kind is written here at all')",
             f"INSERT INTO notes VALUES ({key + 2}, '{words} number {key}')",
         )
-        one.create_index("notes", table="notes", columns=["body"], threshold=0.5).sync()
+        one.create_index("notes", table="notes", columns=["body"], threshold=0.5, secret=SECRET).sync()
     found = database.index("notes").link(other.index("notes"), one_to_one=True)
     assert {(link.a, link.b) for link in found} == {(1, 7), (2, 8), (3, 9)}
     assert len(database.index("notes").link(other.index("notes"))) == 5
@@ -129,7 +129,7 @@ def test_texts_of_two_databases(database: dbsim.Database, tmp_path: Path) -> Non
     )
     assert shown.exit_code == 0, shown.output
     assert "1\t7\t1.000000" in shown.stdout
-    assert "3 links of 3 rows, in table dbsim_notes_links_notes" in shown.stderr
+    assert "3 links of 3 rows (0 compared now), in table dbsim_notes_links_notes" in shown.stderr
     other.create_index("letters", table="notes", columns=["body"], characters=4, threshold=0.5).sync()
     with pytest.raises(InvalidOption, match="the same kinds of fields in the same order"):
         database.index("notes").link(other.index("letters"))

@@ -16,11 +16,6 @@ from tests.integration.sql_helpers import documents, indexed, make_people, make_
 
 
 @pytest.fixture
-def shell(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    return Command(monkeypatch, capsys)
-
-
-@pytest.fixture
 def reader(owned: dbsim.Database, role: str) -> Iterator[dbsim.Database]:
     with dbsim.open(url_of(owned, role)) as opened:
         yield opened

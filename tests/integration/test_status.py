@@ -4,16 +4,9 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 import dbsim
 from tests.conftest import SECRET
 from tests.integration.helpers import QUICK, Command, add, articles, corpus, execute, sentence
-
-
-@pytest.fixture
-def shell(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    return Command(monkeypatch, capsys)
 
 
 def test_the_life_of_an_index_in_numbers(database: dbsim.Database) -> None:
@@ -71,7 +64,7 @@ def test_status_in_the_shell(database: dbsim.Database, shell: Command) -> None:
     table = "articles" if database.engine.dialect.name == "sqlite" else "public.articles"
     for part in (
         f"{table} (body)",
-        "minhash@1, 4 keys of 2 rows",
+        "minhash@1, 4 keys of 2 values",
         "pairs from jaccard 0.7 with recall 0.95",
         "ready, 8 of 9 rows indexed",
         "filling, 0 of 9 rows indexed",

@@ -17,11 +17,6 @@ CHINESE = "中华人民共和国中央人民政府今天宣布成立并向全世
 
 
 @pytest.fixture
-def shell(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    return Command(monkeypatch, capsys)
-
-
-@pytest.fixture
 def tickets(database: dbsim.Database) -> str:
     execute(database.engine, "CREATE TABLE tickets (id INTEGER PRIMARY KEY, body TEXT, copy_of INTEGER)")
     texts = [*map(sentence, range(60)), near_copy(1), near_copy(2)]

@@ -123,7 +123,7 @@ def test_a_wrong_field_is_refused(wrong: dict[str, Any], message: str) -> None:
         ({"recall": 1.0}, "recall is 1.0, but must lie between 0 and 1, both excluded"),
         ({"rows": 2, "keys": LIMIT_KEYS + 1}, f"{LIMIT_KEYS + 1} keys are not possible: use 1 to {LIMIT_KEYS}"),
         ({"rows": 2, "keys": -1}, f"-1 keys are not possible: use 1 to {LIMIT_KEYS}"),
-        ({"rows": 129, "keys": 2}, "129 rows per key are not possible: use 1 to 128"),
+        ({"rows": 129, "keys": 2}, "129 values a key (rows) are not possible: use 1 to 128"),
         ({"rows": 2}, "give both rows and keys, or neither to have them follow from threshold and recall"),
         ({"keys": 2}, "give both rows and keys, or neither to have them follow from threshold and recall"),
     ],

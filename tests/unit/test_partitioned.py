@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.sources.bloom import PRINTED_RATES, PRINTED_TRIGRAMS
-from dbsim.hashing.partitioned import (
+from dbsim.hashing.partitioned.arithmetic import (
     ALPHABET,
     Shape,
     contains,

@@ -68,7 +68,7 @@ def test_a_used_hasher_gives_what_a_new_one_gives(batch: list[str], padding: int
 
 @given(texts, st.integers(1, 30))
 def test_long_texts_are_read_in_pieces(batch: list[str], piece: int) -> None:
-    with patch.object(tokens, "PIECE", piece):
+    with patch.object(tokens, "PIECE", piece), patch.object(tokens, "SHORT", -1):
         found = TokenHasher(SECRET).words([fold(text) for text in batch])
     assert split(found) == [words_by_loop(text) for text in batch]
 
@@ -76,7 +76,7 @@ def test_long_texts_are_read_in_pieces(batch: list[str], piece: int) -> None:
 @given(texts, st.integers(1, 9))
 def test_pieces_are_cut_at_spaces_and_lose_nothing(batch: list[str], piece: int) -> None:
     text = b" " + fold(" ".join(batch)) + b" "
-    with patch.object(tokens, "PIECE", piece):
+    with patch.object(tokens, "PIECE", piece), patch.object(tokens, "SHORT", -1):
         cuts = list(tokens._cuts(text))
     assert all(text[cut : cut + 1] == b" " for cut in cuts)
     assert (cuts[0], cuts[-1]) == (0, len(text) - 1)
@@ -86,7 +86,7 @@ def test_pieces_are_cut_at_spaces_and_lose_nothing(batch: list[str], piece: int)
 @given(texts, st.integers(0, 5))
 def test_an_emptied_cache_changes_no_value(batch: list[str], limit: int) -> None:
     hasher = TokenHasher(SECRET)
-    with patch.object(words, "CACHE_LIMIT", limit):
+    with patch.object(words, "CACHE_LIMIT", limit), patch.object(words, "ASKED_LIMIT", limit):
         for _ in range(2):
             assert [split(hasher.words([fold(text)]))[0] for text in batch] == [words_by_loop(text) for text in batch]
             padded = hasher.characters([fold(text) for text in batch], 2)
@@ -99,10 +99,28 @@ def test_the_cache_stays_bounded_within_one_call(documents: int) -> None:
     size = len(spelled) // documents
     folded = [b" ".join(spelled[start : start + size]) for start in range(0, len(spelled), size)]
     hasher = TokenHasher(SECRET)
-    with patch.object(words, "CACHE_LIMIT", 300), patch.object(tokens, "PIECE", 600):
+    with patch.object(words, "CACHE_LIMIT", 300), patch.object(tokens, "PIECE", 600), patch.object(tokens, "SHORT", -1):
         found = hasher.words(folded)
     assert len(hasher.table) <= 300
     assert found.hashes.tolist() == [token_hash(word.decode()) for word in spelled]
+
+
+@given(texts)
+def test_a_short_text_alone_has_the_words_it_has_among_others(batch: list[str]) -> None:
+    hasher = TokenHasher(SECRET)
+    folded = [fold(text) for text in batch]
+    alone = [split(hasher.words([one]))[0] for one in (*folded, *folded)]  # the second time they are known
+    with patch.object(tokens, "SHORT", -1):
+        assert alone == 2 * split(hasher.words(folded))
+
+
+def test_words_of_questions_are_forgotten_in_time() -> None:
+    hasher = TokenHasher(SECRET)
+    with patch.object(words, "ASKED_LIMIT", 50):
+        for start in range(0, 2000, 20):
+            hasher.words([b" ".join(b"w%d" % number for number in range(start, start + 20)) + b" " + b"x" * 3000])
+            assert len(hasher.table._asked) <= 70
+    assert not any(len(word) > words.LONGEST_KEPT for word in hasher.table._asked)
 
 
 @given(texts)

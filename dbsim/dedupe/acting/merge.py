@@ -92,10 +92,15 @@ class Merging:
         indexed = [name for name in self.place.tables.record.options.columns if name not in self.place.tables.key_names]
         return dict.fromkeys(indexed, self.options.rule) | dict(self.options.rules)
 
+    @property
+    def _recent(self) -> list[str]:
+        """The column that says how old a row is, if there is one."""
+        return [] if self.options.recent is None else [self.options.recent]
+
     @cached_property
     def _source(self) -> Table:
         tables, named = self.place.tables, [*self._rules, *self.place.tables.record.options.columns]
-        more = dict.fromkeys([*named, *filter(None, [self.options.recent])])
+        more = dict.fromkeys([*named, *self._recent])
         own = [Column(name, PlainType(type_)) for name, type_ in tables.record.primary_key]
         others: list[Column[Any]] = [Column(name) for name in more if name not in tables.key_names]
         return Table(tables.source.name, MetaData(), *own, *others, schema=tables.source.schema)
@@ -108,7 +113,7 @@ class Merging:
     def _read_checked(self) -> None:
         """Refuse names that the table does not have."""
         found = self.place.read(Deletion(self.ranking).require_table)
-        for name in (*self.options.rules, *filter(None, [self.options.recent])):
+        for name in (*self.options.rules, *self._recent):
             if name not in found.columns:
                 raise UnknownName(f"column of table {found.table!r} named", name, found.columns)
         for name in self.options.rules:
@@ -137,7 +142,7 @@ class Merging:
         kept = [plan.c[f"dbsim_kept{number}"] for number in range(width)]
         joined = source.join(plan, _equal(keys, self.ranking.ranked_keys(plan)))
         joined = joined.join(stored, _equal(keys, self.ranking.keys(stored)))
-        recent = [] if self.options.recent is None else [source.c[self.options.recent]]
+        recent = [source.c[name] for name in self._recent]
         texts = [one for name in self._columns for one in self.place.backend.text_expressions(source.c[name])]
         named = [one.label(f"dbsim_{number}") for number, one in enumerate(texts)]
         query = (

@@ -123,7 +123,7 @@ class Collection:
             maps = zip(self._bits, self.fields, strict=True)
             bits = tuple(s.map((len(self), f.bits // 64), np.uint64)[self.order[nodes]] for s, f in maps)
             counts = tuple(column[nodes].astype(np.int64) for column in self.counts)
-            sides.append(Rows(bits, counts, tuple(field.bits for field in self.fields)))
+            sides.append(Rows(bits, counts, tuple(field.marks for field in self.fields)))
             rarities.append(np.stack([column[nodes] for column in self.rarities], axis=1))
         each = np.arange(len(a))
         return probability(learned.score(sides[0], sides[1], each, each, (rarities[0], rarities[1])))

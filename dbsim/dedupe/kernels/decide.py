@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dbsim.hashing.bloom import Filters, cardinality, jaccards
+from dbsim.hashing.bloom import Filters, Reading, cardinality
 from dbsim.hashing.error import widths
 
 Numbers = NDArray[np.float64]
@@ -26,6 +26,11 @@ class FieldScore:
     bits: int
     weight: float
     sample: int = 1
+    reading: Reading | None = None  # of filters other than the usual ones
+
+    @property
+    def marks(self) -> int:
+        return self.reading.marks if self.reading else self.bits
 
 
 def estimates(fields: Sequence[FieldScore], a: Sequence[Filters], b: Sequence[Filters]) -> Numbers:
@@ -33,7 +38,8 @@ def estimates(fields: Sequence[FieldScore], a: Sequence[Filters], b: Sequence[Fi
     total, weight = np.zeros(len(a[0].counts)), np.zeros(len(a[0].counts))
     for field, mine, other in zip(fields, a, b, strict=True):
         common = np.bitwise_count(mine.bits & other.bits).sum(axis=1, dtype=np.int64)
-        value = jaccards(mine.counts, other.counts, common, field.bits)
+        reading = field.reading or Reading.of(field.bits)
+        value = reading.similarities(mine.counts, other.counts, common)
         if len(fields) == 1:
             return value
         both = (mine.counts > 0) & (other.counts > 0)
@@ -80,7 +86,7 @@ class Decision:
 
     def possible(self, a: Counts, b: Counts) -> NDArray[np.bool_]:
         """Pairs whose counts alone do not rule them out: Ĵ is at most the smaller set by the larger."""
-        if not self.estimated or len(self.fields) > 1:
+        if not self.estimated or len(self.fields) > 1 or self.fields[0].reading:
             return np.ones(len(a[0]), bool)
         features = np.array(cardinality(self.fields[0].bits))
         one, two = features[a[0]], features[b[0]]

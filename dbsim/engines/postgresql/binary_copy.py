@@ -140,8 +140,12 @@ def _parse(rows: NDArray[np.void], options: IndexOptions) -> Signatures:
     for number in range(options.keys):
         keys[:, number] = rows[f"k{number + 1}"]
     filters = tuple(
-        Filters(np.ascontiguousarray(rows[f"bits{number}"]), rows[f"count{number}"].astype(np.int64))
-        for number in range(len(options.fields))
+        Filters(
+            np.ascontiguousarray(rows[f"bits{number}"]),
+            rows[f"count{number}"].astype(np.int64),
+            field.reading.marks,
+        )
+        for number, field in enumerate(options.fields)
     )
     count = len(options.fields) if options.hashing.rarity else 0
     rarities = tuple(rows[f"rarity{number}"].astype(np.int64) for number in range(count))

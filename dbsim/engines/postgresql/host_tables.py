@@ -66,6 +66,12 @@ class PostgreSQLHostTables(Backend):
                 raise Unindexable("not valid UTF-8") from error
         return str(value)
 
+    def read_texts(self, columns: Sequence[Sequence[Any]]) -> list[str]:
+        (values,) = columns
+        if set(map(type, values)) <= {str, type(None)}:
+            return [value or "" for value in values]
+        return super().read_texts(columns)
+
     def key_forms(self, connection: Connection, value: Any, declared: str) -> Sequence[Any]:
         return postgresql_forms(value, declared, connection.dialect.driver)
 

@@ -27,7 +27,7 @@ from sqlalchemy.exc import DBAPIError
 from dbsim.engines.backend import Backend
 from dbsim.engines.execute import ask
 from dbsim.engines.postgresql import drivers
-from dbsim.hashing.bloom import ROUNDING
+from dbsim.hashing.bloom import ROUNDING, Reading
 from dbsim.hashing.records.levels import CUTS, EQUAL
 from dbsim.tables.names import quote
 from dbsim.tables.types import PostgreSQLBits
@@ -69,9 +69,13 @@ class PostgreSQLScores(Backend):
         count: ColumnElement[Any],
         other_bits: ColumnElement[Any],
         other_count: ColumnElement[Any],
-        size: int,
+        reading: Reading,
     ) -> ColumnElement[float]:
-        both = func.bit_count(bits.op("&")(cast(other_bits, PostgreSQLBits(size))))
+        both = func.bit_count(bits.op("&")(cast(other_bits, PostgreSQLBits(reading.bits))))
+        if reading.factor:
+            share = cast(both, Double) / cast(count + other_count - both, Double)
+            return cast(literal_column(f"{reading.factor!r}::float8"), Double) * share
+        size = reading.marks
         union = _estimate(count + other_count - both, size)
         return func.greatest((_estimate(count, size) + _estimate(other_count, size) - union) / union, 0.0, type_=Double)
 
@@ -81,11 +85,13 @@ class PostgreSQLScores(Backend):
         count: ColumnElement[Any],
         other_bits: ColumnElement[Any],
         other_count: ColumnElement[Any],
-        size: int,
+        reading: Reading,
     ) -> ColumnElement[int]:
         cuts: ColumnElement[Any] = literal_column(f"ARRAY[{', '.join(map(repr, CUTS))}]::float8[]")
-        alike = func.width_bucket(self.jaccard(bits, count, other_bits, other_count, size), cuts, type_=Integer)
-        return case((bits == cast(other_bits, PostgreSQLBits(size)), literal_column(str(EQUAL))), else_=alike + 1)
+        alike = func.width_bucket(self.jaccard(bits, count, other_bits, other_count, reading), cuts, type_=Integer)
+        return case(
+            (bits == cast(other_bits, PostgreSQLBits(reading.bits)), literal_column(str(EQUAL))), else_=alike + 1
+        )
 
     def larger(self, one: ColumnElement[int], two: ColumnElement[int]) -> ColumnElement[int]:
         return func.greatest(one, two, type_=BigInteger)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dbsim.hashing.bloom import jaccard
+from dbsim.hashing.bloom import Reading
 from dbsim.hashing.records.levels import CUTS, EQUAL
 from dbsim.hashing.records.packing import least
 from dbsim.hashing.records.probability import probability_of
@@ -21,15 +21,19 @@ from dbsim.hashing.records.probability import probability_of
 MOST_SLICES = 1000  # in one call: more than a function of SQLite has arguments
 BYTES = {1 << power: 1 << power - 3 for power in range(6, 17)}  # of a filter, by its length: those that options allow
 
+LONGEST, WORD = 1 << 16, 64  # bits of a filter; it is stored in whole words
+
 
 def register(raw: Any) -> None:
     """dbsim's functions on a driver's connection (sqlite3's, or what SQLAlchemy makes of aiosqlite's).
 
-    dbsim_jaccard(bits, count, other bits, other count, length of the filter), dbsim_hamming(key, other key)
+    dbsim_jaccard(bits, count, other bits, other count, length of the filter), dbsim_hamming(key, other key); of filters
+    as in seed 004 also how many bits can be set, and the factor, 0 for the similarity by cardinality
     """
-    raw.create_function("dbsim_jaccard", 5, _jaccard, deterministic=True)
+    for arguments in (5, 7):
+        raw.create_function("dbsim_jaccard", arguments, _jaccard, deterministic=True)
+        raw.create_function("dbsim_level", arguments, _level, deterministic=True)
     raw.create_function("dbsim_hamming", 2, _hamming, deterministic=True)
-    raw.create_function("dbsim_level", 5, _level, deterministic=True)
     raw.create_function("dbsim_probability", 1, _probability, deterministic=True)
     raw.create_function("dbsim_places", -1, _places, deterministic=True)
     raw.create_function("dbsim_common", -1, _common_places, deterministic=True)
@@ -37,25 +41,43 @@ def register(raw: Any) -> None:
 
 
 def _jaccard(
-    bits: bytes | None, count: int, other_bits: bytes | str | None, other_count: int, size: int
+    bits: bytes | None,
+    count: int,
+    other_bits: bytes | str | None,
+    other_count: int,
+    size: int,
+    marks: int = 0,
+    factor: float = 0.0,
 ) -> float | None:
     if not bits or not other_bits:
         return None
-    return jaccard(count, other_count, _common(bits, count, other_bits, other_count, size), size)
+    both = _common(bits, count, other_bits, other_count, size, marks)
+    return Reading(size, marks or size, factor).similarity(count, other_count, both)
 
 
-def _level(bits: bytes | None, count: int, other_bits: bytes | str | None, other_count: int, size: int) -> int | None:
+def _level(
+    bits: bytes | None,
+    count: int,
+    other_bits: bytes | str | None,
+    other_count: int,
+    size: int,
+    marks: int = 0,
+    factor: float = 0.0,
+) -> int | None:
     if not bits or not other_bits:
         return None
-    both = _common(bits, count, other_bits, other_count, size)
+    both = _common(bits, count, other_bits, other_count, size, marks)
     if both == count == other_count:
         return EQUAL
-    return 1 + bisect_right(CUTS, jaccard(count, other_count, both, size))
+    return 1 + bisect_right(CUTS, Reading(size, marks or size, factor).similarity(count, other_count, both))
 
 
-def _common(bits: bytes, count: int, other_bits: bytes | str, other_count: int, size: int) -> int:
+def _common(bits: bytes, count: int, other_bits: bytes | str, other_count: int, size: int, marks: int = 0) -> int:
     """Bits in common; an error unless these are two filters of that length and what is set in them."""
-    length = BYTES[size]
+    if marks:
+        length, size = _whole_bytes(size, marks), marks
+    else:
+        length = BYTES[size]
     if isinstance(other_bits, str):  # out of JSON, which has no bytes
         if len(other_bits) != 2 * length + 1:
             raise ValueError("a filter of another length")
@@ -66,6 +88,13 @@ def _common(bits: bytes, count: int, other_bits: bytes | str, other_count: int, 
     if not both <= count <= size or not both <= other_count <= size or count + other_count - both > size:
         raise ValueError("more or fewer bits than are set")
     return both
+
+
+def _whole_bytes(size: int, marks: int) -> int:
+    """Of a partitioned filter; no length for which a long table would have to be made."""
+    if not 0 < marks <= size <= LONGEST or size % WORD:
+        raise ValueError("a filter of another length")
+    return size // 8
 
 
 def _probability(evidence: int | None) -> float | None:

@@ -80,6 +80,15 @@ class SQLiteHostTables(Backend):
         except UnicodeDecodeError as error:
             raise Unindexable("not valid UTF-8") from error
 
+    def read_texts(self, columns: Sequence[Sequence[Any]]) -> list[str]:
+        data, kinds = columns
+        if "blob" in kinds:
+            return super().read_texts(columns)
+        try:
+            return ["" if one is None else str(one, "utf-8") for one in data]
+        except UnicodeDecodeError as error:
+            raise Unindexable("not valid UTF-8") from error
+
     def readable_key(self, columns: Sequence[ColumnElement[Any]]) -> list[ColumnElement[bool]]:
         texts = [column for column in columns if "INT" not in str(column.type.compile(self.dialect)).upper()]
         return [(func.typeof(one) != "text") | (func.dbsim_utf8(cast(one, LargeBinary)) == 1) for one in texts]

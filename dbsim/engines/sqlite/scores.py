@@ -21,6 +21,7 @@ from sqlalchemy import (
 
 from dbsim.engines.backend import Backend
 from dbsim.engines.sqlite.functions import register
+from dbsim.hashing.bloom import Reading
 
 _PREPARED = "dbsim_prepared"
 
@@ -44,9 +45,9 @@ class SQLiteScores(Backend):
         count: ColumnElement[Any],
         other_bits: ColumnElement[Any],
         other_count: ColumnElement[Any],
-        size: int,
+        reading: Reading,
     ) -> ColumnElement[float]:
-        return func.dbsim_jaccard(bits, count, other_bits, other_count, literal_column(str(size)))
+        return func.dbsim_jaccard(bits, count, other_bits, other_count, *_arguments(reading))
 
     def level(
         self,
@@ -54,9 +55,9 @@ class SQLiteScores(Backend):
         count: ColumnElement[Any],
         other_bits: ColumnElement[Any],
         other_count: ColumnElement[Any],
-        size: int,
+        reading: Reading,
     ) -> ColumnElement[int]:
-        return func.dbsim_level(bits, count, other_bits, other_count, literal_column(str(size)), type_=Integer)
+        return func.dbsim_level(bits, count, other_bits, other_count, *_arguments(reading), type_=Integer)
 
     def larger(self, one: ColumnElement[int], two: ColumnElement[int]) -> ColumnElement[int]:
         return func.max(one, two, type_=BigInteger)
@@ -70,3 +71,9 @@ class SQLiteScores(Backend):
         rows = func.json_each(bindparam(parameter, type_=Text)).table_valued("value", name="json")
         values = [func.json_extract(rows.c.value, f"$.{name}").label(name) for name in (*integers, *texts, *reals)]
         return select(*values).cte(parameter)
+
+
+def _arguments(reading: Reading) -> list[ColumnElement[Any]]:
+    """The length of usual filters; of others also how many bits can be set, and the factor."""
+    values = (reading.bits,) if reading.usual else (reading.bits, reading.marks, reading.factor)
+    return [literal_column(repr(value)) for value in values]

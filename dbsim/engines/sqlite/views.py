@@ -118,10 +118,14 @@ def view_statements(tables: IndexTables) -> list[str]:
         mine, other = ([f"{side}.{quote(word)}" for word in words[number]] for side in (a, b))
         one, two = surface.count(number, a), surface.count(number, b)
         union_count = f"{one} + {two} - {common_bits(mine, other)}"
+        size, factor = field.reading.marks, field.reading.factor
+        if factor:
+            share = f"(CAST(both AS REAL) / ({one} + {two} - both))"
+            return f"(SELECT {factor!r} * {share} FROM (SELECT {common_bits(mine, other)} AS both LIMIT 1))"
         return (
             "(SELECT max((ea.estimate + eb.estimate - eu.estimate) / eu.estimate, 0.0) FROM dbsim_cardinality AS ea, "
-            f"dbsim_cardinality AS eb, dbsim_cardinality AS eu WHERE ea.bits = {field.bits} AND ea.count = {one} "
-            f"AND eb.bits = {field.bits} AND eb.count = {two} AND eu.bits = {field.bits} AND eu.count = {union_count})"
+            f"dbsim_cardinality AS eb, dbsim_cardinality AS eu WHERE ea.bits = {size} AND ea.count = {one} "
+            f"AND eb.bits = {size} AND eb.count = {two} AND eu.bits = {size} AND eu.count = {union_count})"
         )
 
     names = surface.common_names()

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
 from sqlalchemy import Connection, func, select
 
 from dbsim.errors import InvalidOption
 from dbsim.evaluate.sampling.overlap import Overlap, overlap
-from dbsim.evaluate.sampling.sample import draw
+from dbsim.evaluate.sampling.sample import chance, draw
 from dbsim.progress import Progress
 from dbsim.search.limits import Search
 from dbsim.search.searcher import SearchEngine
@@ -27,7 +26,7 @@ def compare_collections(
     _require_alike(a, b)
     for one in (a, b):
         one.read(lambda c, one=one: models.require(c, one.tables, one.signer))  # type: ignore[misc]
-    rng = np.random.default_rng(seed)
+    rng = chance(seed)
     counts = []
     for number, (mine, other) in enumerate(((a, b), (b, a))):
         keys = mine.read(

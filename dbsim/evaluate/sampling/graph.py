@@ -11,6 +11,7 @@ from sqlalchemy import Connection, column, select, table
 
 from dbsim.engines.backend import Backend
 from dbsim.errors import InvalidOption, UnknownName
+from dbsim.evaluate.sampling.sample import chance
 from dbsim.evaluate.sampling.walk import Nodes, Walk
 
 MOST_STEPS = 50_000_000  # of one walk; loops are not walked one by one, so that this takes seconds
@@ -47,7 +48,7 @@ class Graph:
 
     def sample(self, size: int, start: Any, degree: int, gap: int, seed: int | None) -> WalkSample:
         """`size` nodes; without a start the walk begins at a node drawn at random, without a gap it is long enough."""
-        rng = np.random.default_rng(seed)
+        rng = chance(seed)
         if not len(self.names):
             raise InvalidOption("the graph has no edges to walk on")
         place = self._place(start) if start is not None else int(rng.integers(len(self.names)))

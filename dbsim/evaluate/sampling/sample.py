@@ -9,11 +9,19 @@ from sqlalchemy import Connection, FromClause, Select, func, select
 
 from dbsim.engines.backend import Backend
 from dbsim.engines.signature_rows import json_numbers
+from dbsim.errors import InvalidOption
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.key_conditions import key_columns
 from dbsim.tables.source import Key
 
 PLACE = "dbsim_place"
+
+
+def chance(seed: int | None) -> np.random.Generator:
+    """Random numbers, the same for the same seed."""
+    if seed is not None and seed < 0:
+        raise InvalidOption(f"a seed of {seed} is not possible: use 0 or more")
+    return np.random.default_rng(seed)
 
 
 def draw(

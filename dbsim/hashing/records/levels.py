@@ -40,7 +40,7 @@ class Rows:
         return Rows(
             tuple(np.ascontiguousarray(part.bits).view(np.uint64) for part in filters),
             tuple(part.counts for part in filters),
-            tuple(8 * part.bits.shape[1] for part in filters),
+            tuple(part.size for part in filters),
         )
 
 

@@ -49,7 +49,7 @@ def cut_of(options: IndexOptions, counts: Sequence[int], bounds: Bounds) -> Cut:
     """What the estimates of one question can tell: from the length of its filters, and how many bits are set."""
     if bounds.verify is False or (bounds.verify is None and bounds.threshold <= 0):  # every row is a hit
         return Cut(bounds.threshold, bounds.threshold)
-    if bounds.measure != "jaccard":  # of which an estimate of the Jaccard similarity says nothing
+    if bounds.measure != "jaccard" or options.parted:  # of which an estimate of the Jaccard similarity says nothing
         return Cut(0.0, INFINITE)
     below = above = 0.0
     for field, count in zip(options.fields, counts, strict=True):

@@ -25,6 +25,8 @@ from dbsim.tables import catalogue
 from dbsim.tables.key_conditions import after, key_columns, up_to
 from dbsim.tables.source import Key, Texts
 
+AHEAD, MOST_AHEAD = 1 << 19, 5000  # characters, rows signed at once: a few at a time take twice as long
+
 
 @dataclass
 class Filling(Stage):
@@ -36,6 +38,9 @@ class Filling(Stage):
     workers: int | None = None  # processes; None: the machine's, if the table is large enough for that to pay
     gentle: bool = False  # B-trees are there before the rows, so that no transaction is long
     pace: Pace = field(init=False)
+    _ahead: Rehearsal | None = None  # rows that were signed before the lock was taken …
+    _left: int = 0  # … and how many of them are not stored yet
+    _next: int = 0  # how many to sign at once
 
     def __post_init__(self) -> None:
         self.pace = Pace(self.backend.fill_batch, self.backend.writers_wait)
@@ -116,15 +121,22 @@ class Filling(Stage):
         return self.parts_exist(connection) and not all(part.done for part in self.parts.all(connection))
 
     def _batch(self) -> int:
-        rehearsal = Rehearsal(self.signer)
-        if self.backend.writers_wait:
-            rehearsal = self.read(self._rehearse)
-        return self.pace.write(self.write, lambda c: self.step(c, rehearsal))
+        if not self.backend.writers_wait:
+            return self.pace.write(self.write, lambda c: self.step(c, Rehearsal(self.signer)))
+        if self._ahead is None or self._left < self.pace.size:
+            self._ahead = self.read(self._rehearse)
+            self._left = len(self._ahead)
+            self._next = min(max(len(self._ahead), 1) * AHEAD // max(self._ahead.characters, 1), MOST_AHEAD)
+        ahead = self._ahead
+        done = self.pace.write(self.write, lambda c: self.step(c, ahead))
+        self._left -= done
+        return done
 
     def _rehearse(self, connection: Connection) -> Rehearsal:
+        """The more rows at once the shorter they are, however few a transaction takes."""
         last = last_stored(connection, self.tables)
         start = [] if last is None else [after(key_columns(self.tables.source, self.tables), last)]
-        return Rehearsal(self.signer, self.next_rows(connection, start, self.pace.size))
+        return Rehearsal(self.signer, self.next_rows(connection, start, max(self.pace.size, self._next)))
 
     def next_rows(
         self, connection: Connection, conditions: Sequence[ColumnElement[bool]], limit: int | None
@@ -174,7 +186,7 @@ class Filling(Stage):
             return True
         if self.step(connection, Rehearsal(self.signer)) >= self.pace.size or self._parts_left(connection):
             return False
-        for size in {one.bits for one in self.tables.record.options.fields}:
+        for size in {one.reading.marks for one in self.tables.record.options.fields}:
             _add_cardinalities(connection, size)
         if self.parts_exist(connection):
             connection.execute(DropTable(self.parts.table))

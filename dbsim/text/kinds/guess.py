@@ -22,15 +22,18 @@ DIFFERENT = {GIVEN: 3, "date": 5, "name": 6}  # one typing error in a given name
 PRESENT = 0.02  # of all rows, to be worth a field
 
 _WORDS = {
-    GIVEN: "given first forename fname firstname vorname prenom nombre voornaam keresztnev nome christian givenname",
+    GIVEN: "given first forename fname firstname vorname prenom nombre voornaam keresztnev nome christian givenname "
+    "imie fornavn fornamn isim prenume jmeno etunimi",
     SURNAME: "surname last lname lastname nachname familienname family sname apellido apellidos cognome achternaam "
-    "vezeteknev nom famille sobrenome familyname",
+    "vezeteknev nom famille sobrenome familyname nazwisko efternamn etternavn soyad soyadi prijmeni sukunimi apelido",
     "name": "name names fullname alias maiden middle mname middlename geburtsname mother father spouse",
     "date": "dob date birth birthday birthdate datum geburtsdatum geburtstag geb gebdat fecha nacimiento naissance "
-    "nascita geboortedatum born",
-    "phone": "phone tel telephone telefon telefono mobile cell handy fax mobil phonenumber telnr",
-    "email": "email mail",
-    "address": "address addr street strasse str road calle rue via straat utca anschrift adresse direccion",
+    "nascita geboortedatum born nac nasc nascimento urodzenia dogum fodelsedatum fodt narozeni",
+    "phone": "phone tel telephone telefon telefono mobile cell handy fax mobil phonenumber telnr "
+    "movil celular cellulare telefoon telefone gsm",
+    "email": "email mail correo courriel epost eposta",
+    "address": "address addr street strasse str road calle rue via straat utca anschrift adresse direccion "
+    "domicilio indirizzo endereco adres adresa ulica",
     "digits": "zip postcode postal plz zipcode postleitzahl cp ssn insurance passport tax nif dni cpf iban nhs number "
     "nummer nr no hausnr hausnummer",
     "other": "id uuid guid key pk rowid cluster entity label row index idx created updated modified inserted changed "

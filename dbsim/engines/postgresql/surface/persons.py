@@ -114,7 +114,7 @@ def _evidence(surface: PostgreSQLSurface) -> dict[str, Any]:
     levels, rare = [], []
     for number, field in enumerate(options.fields):
         one, two = left[number], right[number]
-        level = surface.comparing.level(one.bits, one.count, two.bits, two.count, field.bits)
+        level = surface.comparing.level(one.bits, one.count, two.bits, two.count, field.reading)
         both = " AND ".join(f"{alias}.{quote(names.counts[number])} > 0" for alias in "ab")
         levels.append(f"CASE WHEN {both} THEN {rendered(level)} ELSE 0 END")
         rarity = quote(names.rarities[number])
@@ -122,7 +122,7 @@ def _evidence(surface: PostgreSQLSurface) -> dict[str, Any]:
     crossing = ""
     if learned.crossed is not None:
         given, last = learned.crossed
-        over = rendered(crossed(surface.comparing, options.fields[given].bits, left, right, given, last))
+        over = rendered(crossed(surface.comparing, options.fields[given].reading, left, right, given, last))
         crossing = f"IF ({over}) THEN levels[{given + 1}] := {CROSSED}; levels[{last + 1}] := 0; END IF;"
     return {
         "levels": ", ".join(levels),

@@ -83,6 +83,8 @@ def why_not_in_sql(tables: IndexTables, encoding: str) -> str | None:
         return "its secret is kept outside the database"
     if options.distributed:
         return "its table is distributed over several nodes"
+    if options.parted:
+        return "its filters are partitioned"
     if any(field.fold for field in options.fields):
         return "its filters are folded"
     if options.hashing.rarity:

@@ -261,7 +261,7 @@ class PostgreSQLSurface:
         bits = quote(self.tables.names.bits[number])
         arguments = (f"{a}.{bits}", self.surface.count(number, a), f"{b}.{bits}", self.surface.count(number, b))
         columns: list[ColumnElement[Any]] = [literal_column(text) for text in arguments]
-        value = self.comparing.jaccard(columns[0], columns[1], columns[2], columns[3], field.bits)
+        value = self.comparing.jaccard(columns[0], columns[1], columns[2], columns[3], field.reading)
         return rendered(value)
 
 

@@ -1,0 +1,1 @@
+"""Rows of one index that are rows of another: alike, memory, run, matching, table, results."""
