@@ -92,6 +92,7 @@ def test_texts_that_change_on_either_side(database: dbsim.Database, monkeypatch:
     assert 0 < asked < 9 * 20
 
 
+@pytest.mark.long
 def test_persons_that_change_on_either_side(database: dbsim.Database) -> None:
     rng = random.Random(5)
     made = people(database.engine, 90)

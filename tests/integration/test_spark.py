@@ -136,6 +136,7 @@ def test_groups_scores_and_diameters_equal_the_databases(
         assert shown not in seen
 
 
+@pytest.mark.long
 def test_the_driver_chooses_python_limits_and_names(spark: Any) -> None:
     """Composite keys with names of ours, a limit by cost, fields of weight, exact groups; equal to bulk."""
     from dbsim.spark import duplicates
@@ -155,6 +156,7 @@ def test_the_driver_chooses_python_limits_and_names(spark: Any) -> None:
     assert Work  # it travelled to the executors, whose Python therefore has dbsim
 
 
+@pytest.mark.long
 def test_components_of_any_graph(spark: Any) -> None:
     """A long path, a star, separate pairs: as the kernel finds them."""
     import numpy as np

@@ -197,10 +197,13 @@ def _key_types(queue: str, key: Sequence[str]) -> str:
 
 
 def _key_known(queue: str, key: Sequence[str]) -> str:
-    """Whether the table has these key columns, as an expression; of types with a length the catalogue knows more."""
+    """Whether the table has these key columns, as an expression; of types with a length the catalogue knows more.
+
+    A name with a dollar sign, which the server puts in, might end the body of the function: the catalogue is asked.
+    """
     columns = ", ".join(literal(column) for column in key)
     return (
-        f"{PLACE}(SELECT CASE WHEN bool_and(a.atttypmod = -1) THEN "
+        f"{PLACE}(SELECT CASE WHEN bool_and(a.atttypmod = -1) AND strpos(min(s.name), '$') = 0 THEN "
         "format('TG_RELID = %L::regclass', min(s.name)) || "
         "string_agg(format(' AND pg_typeof((NULL::%s).%I) = %L::regtype', s.name, a.attname, "
         "quote_ident(n.nspname) || '.' || quote_ident(t.typname)), '') ELSE 'false' END "
