@@ -119,7 +119,7 @@ def create(
     for line in why(made):
         click.echo(line)
     for asked, field in zip(fields, made.fields, strict=True):
-        if field.normaliser != "text" and not asked.normaliser:
+        if field.normaliser.startswith("symbols") and not asked.normaliser:
             click.echo(f"many symbols in {field.name}: each counts as a word; `--normaliser text` leaves them out")
     click.echo(f"next: {then('sync')}" + (" (once, for the rows that are there)" if made.inline else ""))
 
