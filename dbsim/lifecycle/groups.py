@@ -7,6 +7,7 @@ from sqlalchemy.schema import CreateTable
 
 from dbsim.engines.backend import Backend
 from dbsim.engines.execute import TableHook, run
+from dbsim.engines.stored_pairs import stored_pairs_name, stored_pairs_view
 from dbsim.engines.views import PAIRS
 from dbsim.lifecycle.statements import after_table, drop_groups
 from dbsim.tables import group_results, group_state
@@ -41,8 +42,25 @@ def create(connection: Connection, backend: Backend, groups: GroupTables, after_
         run(connection, after_table(backend, groups.tables, made, after_create_table))
     for index in groups.indexes():
         connection.execute(index)
-    named = [*(made.name for made in groups.all), groups.groups.name, groups.saved_groups.name]
-    run(connection, [*groups.views(), *backend.table_settings(named)])
+    run(connection, backend.table_settings([made.name for made in groups.all]))
+    show(connection, backend, groups)
+
+
+def show(connection: Connection, backend: Backend, groups: GroupTables) -> None:
+    """The views, where there are none."""
+    run(connection, [*groups.views(), *backend.table_settings([groups.groups.name, groups.saved_groups.name])])
+    _show_pairs(connection, backend, groups)
+
+
+def complete_views(connection: Connection, backend: Backend, groups: GroupTables) -> None:
+    """Groups that an earlier dbsim has stored have no view of their pairs."""
+    if exist(connection, backend, groups) and not backend.has_table(connection, stored_pairs_name(groups)):
+        _show_pairs(connection, backend, groups)
+
+
+def _show_pairs(connection: Connection, backend: Backend, groups: GroupTables) -> None:
+    if not groups.tables.record.options.distributed:  # where the view of pairs itself reads what is stored of them
+        run(connection, [stored_pairs_view(groups), *backend.table_settings([stored_pairs_name(groups)])])
 
 
 def renew(connection: Connection, backend: Backend, groups: GroupTables, after_create_table: TableHook | None) -> None:
