@@ -9,7 +9,7 @@ from sqlalchemy import text
 
 import dbsim
 from dbsim.engines import views
-from dbsim.engines.stored_pairs import singular
+from dbsim.lifecycle.groups import singular
 from tests.articles import fill, generated
 
 VIEW = "SELECT * FROM dbsim_articles_duplicate_pairs"
@@ -31,7 +31,7 @@ def shown(database: dbsim.Database) -> dict[tuple[int, int], tuple[float, bool, 
 
 
 def listed(index: dbsim.Index) -> dict[tuple[int, int], tuple[float, bool, str | None]]:
-    decided = {pair: "same" for pair in same(index)}
+    decided = dict.fromkeys(same(index), "same")
     pairs = {(min(p.a, p.b), max(p.a, p.b)): p for p in index.pairs()}
     return {pair: (p.score, p.exact, decided.get(pair)) for pair, p in pairs.items()}
 
