@@ -8,11 +8,12 @@ from sqlalchemy import Connection, insert, literal, select
 
 from dbsim.engines.execute import run
 from dbsim.errors import StatementRejected
-from dbsim.lifecycle import decisions, slices
+from dbsim.lifecycle import decisions
 from dbsim.lifecycle import groups as stored_groups
 from dbsim.lifecycle.create import LOCK_WAIT, outdated, show
 from dbsim.lifecycle.fit import source_problem, widened
 from dbsim.lifecycle.rename import Renames, rename
+from dbsim.lifecycle.words import slices
 from dbsim.sync.generations import Generations
 from dbsim.tables import catalogue
 from dbsim.tables.group_tables import GroupTables
