@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from dbsim.index import Index
     from dbsim.lifecycle.status import Status
     from dbsim.options import Field, IndexOptions
-    from dbsim.search.contains import Contained
+    from dbsim.search.containing.contains import Contained
+    from dbsim.search.containing.words import Words
     from dbsim.search.door import Admission, Match
     from dbsim.search.explain import Explanation
     from dbsim.search.flagged import Flagged
     from dbsim.search.limits import Search
     from dbsim.search.results import Hit, Results
-    from dbsim.search.words import Words
     from dbsim.sync.compare import Differences
     from dbsim.sync.worker import SyncReport
     from dbsim.text.kinds.guess import Guess
@@ -78,7 +78,7 @@ __all__ = [
 _HOMES = {
     "Admission": "search.door",
     "Clusters": "evaluate.clusters",
-    "Contained": "search.contains",
+    "Contained": "search.containing.contains",
     "Database": "database",
     "DbsimError": "errors",
     "Decision": "dedupe.people.decisions",
@@ -109,7 +109,7 @@ _HOMES = {
     "SyncReport": "sync.worker",
     "TuneReport": "evaluate.tune",
     "WalkSample": "evaluate.sampling.graph",
-    "Words": "search.words",
+    "Words": "search.containing.words",
     "open": "database",
     "register": "engines.registry",
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -29,8 +29,20 @@ USUAL_LENGTH, SHORT_VALUE = 30, 12  # characters of a value: where there is none
 SHORT = 12  # words: in shorter texts one changed word spoils most 3-word shingles, so characters are compared
 
 
-def resolve(field: Field, sample: Sequence[str], threshold: float) -> Field:
-    """Normaliser, unit, size, bits and sampling that suit these texts."""
+@dataclass(frozen=True)
+class WordSample:
+    """Texts that tell how long those of a field are, of all over the table: few long ones drop more than all others.
+
+    `share` of the table they are, and the bits that there is room for beside other fields' signatures.
+    """
+
+    texts: Sequence[str]
+    share: float = 0.0
+    most: int = MOST_WORD_BITS
+
+
+def resolve(field: Field, sample: Sequence[str], threshold: float, spread: WordSample | None = None) -> Field:
+    """Normaliser, unit, size, bits and sampling that suit these texts, and a word signature for those of `spread`."""
     if field.filter:
         return _with_parts(field, sample)
     hasher = TokenHasher(b"")
@@ -44,7 +56,9 @@ def resolve(field: Field, sample: Sequence[str], threshold: float) -> Field:
     analyser = field.analyser()
     bits, step = choose_size(analyser.features(analyser.tokens(sample, hasher)).counts, threshold)
     field = replace(field, bits=field.bits or bits, sample=field.sample or (1 if field.bits else step))
-    return _with_signature(field, sample, hasher) if field.false_drops and not field.word_bits else field
+    if field.false_drops and not field.word_bits:
+        return _with_signature(field, spread or WordSample(sample), hasher)
+    return field
 
 
 def _with_parts(field: Field, sample: Sequence[str]) -> Field:
@@ -134,9 +148,22 @@ def outgrown(options: IndexOptions, rows: int) -> str | None:
     return f"{grown}, a search ranks about {ranked:.0f} rows in vain: {again}"
 
 
-def _with_signature(field: Field, sample: Sequence[str], hasher: TokenHasher) -> Field:
+def open_signatures(options: IndexOptions) -> int:
+    """How many fields get a word signature whose size is not known yet."""
+    return sum(1 for field in options.fields if field.false_drops and not field.word_bits)
+
+
+def word_samples(options: IndexOptions, columns: Sequence[Sequence[str]], rows: int) -> list[WordSample]:
+    """Of each field, from a sample of a table of so many rows."""
+    taken = sum(field.word_bits for field in options.fields)
+    most = max((MOST_WORD_BITS - taken) // max(open_signatures(options), 1) // 64 * 64, 64)
+    share = min(len(columns[0]) / max(rows, 1), 1.0)
+    return [WordSample([text for text in column if text.strip()], share, most) for column in columns]
+
+
+def _with_signature(field: Field, spread: WordSample, hasher: TokenHasher) -> Field:
     """A word signature for the numbers of different words that these texts have."""
-    tokens = hasher.words(field.analyser().fold(sample))
+    tokens = hasher.words(field.analyser().fold(spread.texts))
     different = [len(set(tokens.hashes[a:b].tolist())) for a, b in pairwise(tokens.offsets.tolist())]
-    chosen = choose_signature(np.array(different, np.int64), field.false_drops, MOST_WORD_BITS)
+    chosen = choose_signature(np.array(different, np.int64), field.false_drops, spread.most, spread.share)
     return replace(field, word_bits=chosen.bits, word_marks=chosen.per_word)

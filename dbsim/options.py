@@ -22,7 +22,7 @@ from dbsim.text.kinds import registry as _kinds  # noqa: F401  # worker processe
 from dbsim.text.normalisers.registry import newest
 
 UNITS = ("words", "characters")
-MOST_WORD_BITS = 1 << 14  # 256 columns of 64 bits; PostgreSQL has room for 1,600 columns
+MOST_WORD_BITS = 1 << 15  # of all fields: 512 columns of 64 bits, half of the page that a row of PostgreSQL must fit on
 FOLDS = (0, 1)
 ON_DUPLICATE = ("", "reject", "flag")
 EPSILON = 1.0  # with a bucket size: rows twice as far as the threshold count as far

@@ -100,7 +100,7 @@ def one(corpus: str, count: int, queries: int) -> tuple[list[Series], list[Serie
 
 def widened(family: Fuzzy, analysed: Documents, asked: Collection) -> Found:
     """The narrowest borders with a recall of 0.9 from 0.8 on: what the claim costs."""
-    keys_at = fuzzy_keys(family, analysed, 3, fitted=False)
+    keys_at = fuzzy_keys(family, analysed, 3)
     low, high = 0.1, 30.0
     best = Found("", high, collide(keys_at(high), asked.queries))
     for _ in range(14):

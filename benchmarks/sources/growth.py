@@ -24,9 +24,9 @@ def run(size: str) -> Outcome:
     analysed = texts.documents(texts.without_stop_words([posts[place] for place in order]))
     methods = {
         "α-stable (k = 20, l = 17)": (stable_keys(analysed), 0.3, 20.0),
-        "fuzzy, 26 letters": (fuzzy_keys(Fuzzy(prefix=1, classes=0), analysed, 3, fitted=False), 0.02, 60.0),
-        "fuzzy, 26 combined": (fuzzy_keys(Fuzzy(), analysed, 3, fitted=False), 0.02, 60.0),
-        "fuzzy, 26 combined, signed": (fuzzy_keys(Fuzzy(deviation="signed"), analysed, 3, fitted=False), 0.02, 60.0),
+        "fuzzy, 26 letters": (fuzzy_keys(Fuzzy(prefix=1, classes=0), analysed, 3), 0.02, 60.0),
+        "fuzzy, 26 combined": (fuzzy_keys(Fuzzy(), analysed, 3), 0.02, 60.0),
+        "fuzzy, 26 combined, signed": (fuzzy_keys(Fuzzy(deviation="signed"), analysed, 3), 0.02, 60.0),
     }
     queries = np.arange(QUERIES)
     series, rows = [], []

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
+from scipy.special import ndtri
+from scipy.stats import rankdata
 
 from dbsim.hashing.documents import Documents
 from dbsim.hashing.families.fuzzy import Fuzzy
@@ -16,6 +18,7 @@ from dbsim.hashing.vectors import fit_frequencies, inverse_frequency, vectors
 
 THRESHOLDS = tuple(round(step / 20, 2) for step in range(21))
 HITS = 10.0
+SPREAD, QUANTILES = "spread", "quantiles"  # what borders are fitted to
 Numbers = NDArray[np.float64]
 Keys = NDArray[np.int64]
 # multiples of a scale; a deviation near a border of one scheme lies inside an interval of another
@@ -128,14 +131,9 @@ def stable_keys(
     return keys_at
 
 
-def fuzzy_keys(family: Fuzzy, analysed: Documents, schemes: int, *, fitted: bool) -> Callable[[float], Keys]:
-    """Fuzzy-fingerprints with borders at multiples of a scale; `fitted` measures deviations in the table's own."""
-    deviations = family.deviations(analysed, family.division([text for f in analysed.fields for text in f.folded]))
-    if fitted:
-        centre = np.median(deviations, axis=0)
-        spread = np.abs(deviations - centre).mean(axis=0)
-        deviations = (deviations - centre) / np.maximum(spread, 1e-9)
-        deviations = np.abs(deviations) if family.deviation == "absolute" else deviations
+def fuzzy_keys(family: Fuzzy, analysed: Documents, schemes: int, *, fitted: str = "") -> Callable[[float], Keys]:
+    """Fuzzy-fingerprints with borders at multiples of a scale; `fitted` see `measured`."""
+    deviations = measured(family, analysed, fitted)
     borders: Sequence[tuple[float, float]] = ABSOLUTE if family.deviation == "absolute" else SIGNED
 
     def keys_at(scale: float) -> Keys:
@@ -148,9 +146,26 @@ def fuzzy_keys(family: Fuzzy, analysed: Documents, schemes: int, *, fitted: bool
     return keys_at
 
 
-def shifted_keys(family: Fuzzy, analysed: Documents, schemes: int) -> Callable[[float], Keys]:
-    """As many schemes as wanted: three intervals of equal width, their borders at a random place for every class."""
+def measured(family: Fuzzy, analysed: Documents, fitted: str) -> Numbers:
+    """documents × classes: deviations as they are, or as the table has them.
+
+    By their spread: from the class's median, in its mean deviation from that. By quantiles: each value's rank among
+    those of its class, on the scale of a normal distribution, so that equal borders are equal quantiles.
+    """
     deviations = family.deviations(analysed, family.division([text for f in analysed.fields for text in f.folded]))
+    if not fitted:
+        return deviations
+    if fitted == SPREAD:
+        centre = np.median(deviations, axis=0)
+        scores = (deviations - centre) / np.maximum(np.abs(deviations - centre).mean(axis=0), 1e-9)
+    else:
+        scores = ndtri((rankdata(deviations, axis=0) - 0.5) / len(deviations))
+    return np.asarray(np.abs(scores) if family.deviation == "absolute" else scores)
+
+
+def shifted_keys(family: Fuzzy, analysed: Documents, schemes: int, *, fitted: str = "") -> Callable[[float], Keys]:
+    """As many schemes as wanted: three intervals of equal width, their borders at a random place for every class."""
+    deviations = measured(family, analysed, fitted)
     shift = np.random.default_rng(5).random((schemes, deviations.shape[1]))
 
     def keys_at(scale: float) -> Keys:

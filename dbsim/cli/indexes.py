@@ -48,6 +48,10 @@ def _filled(one: Status, field: str) -> str:
     return f"{full}, {share:.1%} of the rows saturated" if share else full
 
 
+def _in_vain(rate: tuple[str, float]) -> str:
+    return f"{rate[0]}: {rate[1]:.2%} of the rows are read in vain for a word"
+
+
 @click.command()
 @database_argument
 @index_argument
@@ -295,6 +299,8 @@ def status(db: str, as_json: bool) -> None:
         if one.groups is not None:
             table.add_row("groups", f"{one.groups} of near-duplicates")
         table.add_row("filters", Text(", ".join(_filled(one, field) for field in one.fill)))
+        if one.false_drops:
+            table.add_row("words", Text(", ".join(map(_in_vain, one.false_drops.items()))))
         for problem in one.problems:
             table.add_row("[yellow]attention", Text(problem, style="yellow"))
         out.print(table)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -24,6 +24,7 @@ from dbsim.evaluate.figures import EvaluateReport
 from dbsim.evaluate.intervals import clustered_share, mean, share
 from dbsim.evaluate.sampling.sample import chance, draw
 from dbsim.evaluate.truth import against, labels_of
+from dbsim.evaluate.word_filters import WordTrial
 from dbsim.progress import Progress
 from dbsim.search.limits import MAX_CANDIDATES, Search
 from dbsim.search.searcher import SearchEngine
@@ -74,7 +75,8 @@ class Evaluation:
         buckets = figures.bucket_sizes(self.search.read(self._buckets))
         if truth and labels:
             known = against(self.search, truth, labels, asked.keys, asked.answers)
-        return self._report(asked, compared, seconds, buckets, known)
+        words = WordTrial(self.search, asked.keys, asked.columns).run(chance(self.seed))
+        return replace(self._report(asked, compared, seconds, buckets, known), words=words)
 
     def _has_decisions_column(self, connection: Connection) -> bool:
         """A column of that name is what is asked for."""

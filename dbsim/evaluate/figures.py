@@ -76,6 +76,17 @@ class Truth:
 
 
 @dataclass(frozen=True)
+class WordDrops:
+    """Questions for one word: the share of rows without it that are read in vain, and rows with it that are missed."""
+
+    field: str
+    asked: float  # the rate that the filters were made for
+    words: int
+    rate: Interval
+    missed: int
+
+
+@dataclass(frozen=True)
 class EvaluateReport:
     """Everything measured on one index."""
 
@@ -98,6 +109,7 @@ class EvaluateReport:
     milliseconds: tuple[float, float]  # of a search: median, 95 %
     scan_milliseconds: float  # of comparing a query with every row, in numpy
     truth: Truth | None = None
+    words: tuple[WordDrops, ...] = ()  # of fields with word signatures
 
     @property
     def at_threshold(self) -> Interval:
@@ -120,6 +132,17 @@ class EvaluateReport:
             )
         if self.cut:
             found.append(f"{self.cut} searches were cut off at the largest number of candidates: raise max_candidates")
+        for one in self.words:
+            if one.missed:
+                found.append(
+                    f"questions for words of {one.field!r} miss {one.missed} of the sampled rows that have them: "
+                    "run `dbsim check --repair`, or `dbsim sync` if changes wait"
+                )
+            if one.rate.low > one.asked:
+                found.append(
+                    f"questions for a word of {one.field!r} read {one.rate.value:.2%} of the rows in vain, not "
+                    f"{one.asked:.2%}: `dbsim alter DB {self.index} --signature --false-drops {one.asked:g}` fits anew"
+                )
         return found
 
     def to_json(self) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from operator import itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,8 @@ from dbsim.text.tokens import Tokens
 LN2 = math.log(2.0)
 SMALLEST, LARGEST = 64, 1 << 16  # bits of a signature
 MOST_BITS = 32  # of a word
+SURELY = 2.33  # standard errors of a sample's mean that the table's mean lies below in 99 of 100 cases
+AT_ONCE = 1 << 22  # bits of signatures made at once, a byte each
 
 
 @dataclass(frozen=True)
@@ -44,10 +47,15 @@ class WordSignature:
 
     def sign(self, tokens: Tokens) -> NDArray[np.uint8]:
         """documents × bits/8, most significant bit first."""
-        documents = np.repeat(np.arange(len(tokens.counts)), tokens.counts)
-        found = np.zeros((len(tokens.counts), self.bits), np.uint8)
-        found[documents[:, None], self.places(tokens.hashes)] = 1
-        return np.packbits(found, axis=1)
+        step, documents = max(AT_ONCE // self.bits, 1), len(tokens.counts)
+        made = np.zeros((documents, self.bits // 8), np.uint8)
+        for start in range(0, documents, step):
+            counts = tokens.counts[start : start + step]
+            words = tokens.hashes[tokens.offsets[start] : tokens.offsets[start + len(counts)]]
+            found = np.zeros((len(counts), self.bits), np.uint8)
+            found[np.repeat(np.arange(len(counts)), counts)[:, None], self.places(words)] = 1
+            made[start : start + step] = np.packbits(found, axis=1)
+        return made
 
     def question(self, words: Hashes) -> NDArray[np.uint8]:
         """bits/8: what a document that holds all these words must have set."""
@@ -58,6 +66,11 @@ class WordSignature:
     def false_drops(self, words: NDArray[np.int64] | float) -> NDArray[np.float64]:
         """P of a document of so many different words to hold a word it has not."""
         return np.asarray((1.0 - np.exp(-np.asarray(words, float) * self.per_word / self.bits)) ** self.per_word)
+
+    def realised(self, signatures: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The same of documents as they were signed, by the bits that are set: documents × bits/64 → documents."""
+        filled = np.bitwise_count(signatures.view(np.uint64)).sum(axis=1, dtype=np.int64) / self.bits
+        return np.asarray(filled**self.per_word)
 
 
 def as_numbers(signatures: NDArray[np.uint8]) -> NDArray[np.int64]:
@@ -81,29 +94,31 @@ def contained(question: NDArray[np.uint8], signatures: NDArray[np.uint8]) -> NDA
     return np.asarray(((signatures & question) == question).all(axis=1))
 
 
-def choose_signature(words: NDArray[np.int64], wanted: float, most: int = LARGEST) -> WordSignature:
+def choose_signature(words: NDArray[np.int64], wanted: float, most: int = LARGEST, share: float = 1.0) -> WordSignature:
     """Bits and bits a word for a table whose documents have so many different words: the mean rate is `wanted`.
 
     The formula's optimum holds for one length. Lengths vary, and long documents drop far more often than short ones
-    less often, so m grows from the optimum of the mean length until the mean of P over the lengths is low enough.
+    less often, so m grows from the optimum of the mean length until the mean of P over the lengths is low enough. Of a
+    sample, a `share` of the table, it is the mean that the table surely keeps to: few long texts are most of it.
     """
     if not 0 < wanted < 1:
         raise ValueError(f"a false-drop rate of {wanted} is not possible: use a number between 0 and 1")
     lengths = words[words > 0]
     if not len(lengths):
         return WordSignature(SMALLEST, 1)
+    margin = SURELY * math.sqrt((1.0 - share) / len(lengths))
     best = min(max(round(-math.log2(wanted)), 1), MOST_BITS)
-    bits = _whole(best * float(lengths.mean()) / LN2)
-    while bits < most:
-        found = min(_settings(bits, best), key=lambda one: float(one.false_drops(lengths).mean()))
-        if float(found.false_drops(lengths).mean()) <= wanted:
+    bits = min(_whole(best * float(lengths.mean()) / LN2), most)
+    while True:
+        settings = (WordSignature(bits, count) for count in range(1, min(best + 3, MOST_BITS) + 1))
+        rate, found = min(((_most_drops(one.false_drops(lengths), margin), one) for one in settings), key=itemgetter(0))
+        if rate <= wanted or bits >= most:
             return found
-        bits = _whole(bits * 1.05)
-    return min(_settings(most, best), key=lambda one: float(one.false_drops(lengths).mean()))
+        bits = min(_whole(bits * 1.05), most)
 
 
-def _settings(bits: int, around: int) -> list[WordSignature]:
-    return [WordSignature(bits, count) for count in range(max(around - 3, 1), min(around + 3, MOST_BITS) + 1)]
+def _most_drops(rates: NDArray[np.float64], margin: float) -> float:
+    return float(rates.mean() + margin * rates.std())
 
 
 def _whole(bits: float) -> int:

@@ -24,7 +24,7 @@ from dbsim.progress import Progress, quiet
 from dbsim.sync import models
 from dbsim.sync.compare import Comparison, Differences
 from dbsim.sync.given import refresh_given
-from dbsim.sync.slicing import Slicing
+from dbsim.sync.slicing.turning import Slicing
 from dbsim.sync.worker import SyncReport, Worker
 from dbsim.sync.worklog import WorkLog
 from dbsim.tables.index_tables import IndexTables

@@ -11,12 +11,12 @@ from sqlalchemy import Subquery
 from dbsim.engines.callers import Caller, connection_of
 from dbsim.errors import InvalidOption
 from dbsim.index.base import IndexBase
-from dbsim.search.contains import Contained, contains, search_containing
+from dbsim.search.containing.contains import Contained, contains, search_containing
+from dbsim.search.containing.words import Question, Words
 from dbsim.search.explain import Explanation
 from dbsim.search.limits import Search, SearchOptions, Text, Where, by_field
 from dbsim.search.results import Results
 from dbsim.search.searcher import SearchEngine
-from dbsim.search.words import Question, Words
 
 USUAL = Search()
 MATCHING = Search(limit=1000)

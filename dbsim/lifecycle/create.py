@@ -10,10 +10,11 @@ from functools import partial
 from sqlalchemy import Connection, Engine, func, inspect, select
 from sqlalchemy import table as source_table
 
-from dbsim.choosing import planned, resolve
+from dbsim.choosing import WordSample, open_signatures, planned, resolve, word_samples
 from dbsim.engines.backend import Backend
 from dbsim.engines.execute import TableHook, run
 from dbsim.engines.source_rows import source_rows, texts
+from dbsim.engines.source_sample import sample_of
 from dbsim.engines.transactions import read, write
 from dbsim.errors import IndexExists, InvalidOption, UnknownName
 from dbsim.lifecycle import decisions
@@ -31,6 +32,7 @@ from dbsim.text.normalisers.unicode_table import UNICODE_VERSION
 
 LOCK_WAIT = "50ms"  # how long readers of dbsim's views may queue behind a change of them
 SAMPLE = 500  # rows from each end of the table
+WORD_SAMPLE = 1000  # rows of all over it, whose lengths decide about word signatures
 
 
 def create(
@@ -191,10 +193,15 @@ def resolved(connection: Connection, backend: Backend, asked: IndexOptions, sour
     options = asked.with_plan()
     if asked.rows and all(field.resolved for field in options.fields):
         return options
-    sample = texts_at_both_ends(connection, backend, IndexTables(new_record(options, source.primary_key)))
+    tables = IndexTables(new_record(options, source.primary_key))
+    sample = texts_at_both_ends(connection, backend, tables)
     with_text = [[text for text in column if text.strip()] for column in sample]
-    paired = zip(options.fields, with_text, strict=True)
-    options = replace(options, fields=tuple(resolve(field, column, options.threshold) for field, column in paired))
+    spread: Sequence[WordSample | None] = [None] * len(options.fields)
+    if open_signatures(options):
+        spread = word_samples(options, *sample_of(connection, backend, tables, WORD_SAMPLE))
+    paired = zip(options.fields, with_text, spread, strict=True)
+    fields = (resolve(field, column, options.threshold, lengths) for field, column, lengths in paired)
+    options = replace(options, fields=tuple(fields))
     free = ":" not in asked.family
     return options if asked.rows else planned(options, sample, lambda: _count(connection, source), free=free)
 

@@ -14,10 +14,10 @@ from dbsim.engines.backend import Backend
 from dbsim.engines.execute import run
 from dbsim.errors import StatementRejected, UnknownName
 from dbsim.lifecycle import groups as stored_groups
-from dbsim.lifecycle import slices
 from dbsim.lifecycle.create import find_source, show
 from dbsim.lifecycle.fit import wider
 from dbsim.lifecycle.statements import drop_group_views
+from dbsim.lifecycle.words import slices
 from dbsim.options import IndexOptions
 from dbsim.tables import catalogue
 from dbsim.tables.catalogue import IndexRecord

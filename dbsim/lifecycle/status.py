@@ -13,6 +13,7 @@ from dbsim.hashing.choosing.filter_size import saturated_from
 from dbsim.lifecycle import groups as stored_groups
 from dbsim.lifecycle.create import outdated
 from dbsim.lifecycle.fit import source_problem
+from dbsim.lifecycle.words import filters as word_filters
 from dbsim.outside import why_missing
 from dbsim.tables import catalogue, group_results, group_state
 from dbsim.tables.catalogue import target
@@ -45,6 +46,7 @@ class Status:
     groups: int | None  # stored groups of near-duplicates; None before `duplicates` was called
     fill: dict[str, float]  # field → mean share of set bits
     saturated: dict[str, float]  # field → share of rows too long for their filter, which only texts can compare
+    false_drops: dict[str, float]  # field with a word filter → share of rows that questions for one word read in vain
     change: dict[str, Any] | None  # a change of options under way: its generation, its options, rows read
     kept: tuple[int, ...]  # replaced generations that are not dropped yet
     problems: tuple[str, ...]
@@ -78,6 +80,8 @@ def status(connection: Connection, backend: Backend, tables: IndexTables, descri
     rows = _count_rows(connection, tables) if source is not None else 0
     saturated = _saturated(connection, tables)
     problems = _problems(connection, backend, tables, saturated)
+    drops = word_filters.false_drops(connection, tables)
+    problems += word_filters.problems(tables, drops)
     if (grown := outgrown(options, rows)) is not None:
         problems.append(grown)
     if (problem := unreadable(connection, tables)) is not None:
@@ -106,6 +110,7 @@ def status(connection: Connection, backend: Backend, tables: IndexTables, descri
         groups=_groups(connection, backend, GroupTables(tables)),
         fill=fill,
         saturated=saturated,
+        false_drops={name: round(rate, 5) for name, rate in drops.items()},
         change=None if wanted is None or wanted is found[0] else _change(connection, wanted, record, rows),
         kept=tuple(other.generation for other in found[1:] if other is not wanted),
         problems=tuple(problems),

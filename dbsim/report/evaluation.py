@@ -73,6 +73,10 @@ def summary(report: EvaluateReport) -> list[tuple[str, str]]:
         )
     )
     rows.append(("largest bucket", f"{report.buckets.largest:,} rows"))
+    for one in report.words:
+        rows.append(
+            (f"rows read in vain for a word of {one.field}", f"{interval(one.rate, 4)}, asked for {one.asked:g}")
+        )
     if report.truth is not None:
         truth = report.truth
         rows += _answers(f"against {truth.column}", truth.answers)

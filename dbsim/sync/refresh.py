@@ -11,8 +11,9 @@ from sqlalchemy import ColumnElement, Connection, delete, false, insert, select
 from dbsim.engines.backend import Backend
 from dbsim.engines.source_rows import source_rows, texts
 from dbsim.hashing.signer import Signatures, Signer
-from dbsim.lifecycle import decisions, slices
+from dbsim.lifecycle import decisions
 from dbsim.lifecycle import groups as stored_groups
+from dbsim.lifecycle.words import slices
 from dbsim.sync import models
 from dbsim.sync.filling.parts import Parts
 from dbsim.sync.presign import Rehearsal

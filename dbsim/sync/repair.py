@@ -8,10 +8,11 @@ from sqlalchemy import Connection, insert, literal, select
 
 from dbsim.engines.execute import run
 from dbsim.errors import StatementRejected
-from dbsim.lifecycle import decisions, slices
+from dbsim.lifecycle import decisions
 from dbsim.lifecycle.create import LOCK_WAIT, outdated, show
 from dbsim.lifecycle.fit import source_problem, widened
 from dbsim.lifecycle.rename import Renames, rename
+from dbsim.lifecycle.words import slices
 from dbsim.sync.generations import Generations
 from dbsim.tables import catalogue
 

@@ -21,7 +21,7 @@ from dbsim.sync.feed import Feed
 from dbsim.sync.generations import Generations
 from dbsim.sync.presign import Rehearsal
 from dbsim.sync.repair import Repair
-from dbsim.sync.slicing import Slicing
+from dbsim.sync.slicing.turning import Slicing
 from dbsim.tables import catalogue
 
 

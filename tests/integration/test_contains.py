@@ -11,7 +11,8 @@ from sqlalchemy import text
 
 import dbsim
 from dbsim.errors import DbsimError
-from dbsim.search.words import Words
+from dbsim.lifecycle import create
+from dbsim.search.containing.words import Words
 from dbsim.text.normalise import fold
 from tests.integration.helpers import QUICK, Command, add, articles, assert_in_step, execute, fetch, sentence
 
@@ -119,6 +120,34 @@ def test_false_drops_are_read_and_left_out(database: dbsim.Database) -> None:
     assert 0 < dropped / 6000 < 0.35  # wanted 0.2 over the lengths of the table
 
 
+def different(seed: int, words: int) -> str:
+    """A text of so many different words."""
+    return " ".join(f"w{number}" for number in np.random.default_rng(seed).choice(10_000, words, replace=False))
+
+
+def test_the_rate_asked_for_is_that_of_all_rows(database: dbsim.Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Long texts stand where a look at both ends of the table does not see them, and later more of them come."""
+    monkeypatch.setattr(create, "SAMPLE", 20)
+    index = made(database, {n: different(n, 150 if 50 <= n < 80 else 12) for n in range(1, 151)}, false_drops=0.05)
+    dropped = [index.contains(f"absent{n}").false_drops for n in range(60)]
+    realised = index.status().false_drops["body"]
+    assert 0.01 < realised <= 0.05
+    assert np.mean(dropped) / 150 == pytest.approx(realised, abs=0.02)
+    (words,) = index.evaluate(sample=150).words
+    assert (words.field, words.asked, words.words, words.missed) == ("body", 0.05, 200, 0)
+    assert words.rate.low <= realised <= words.rate.high
+    assert not index.status().problems
+    add(database.engine, {n: different(n, 600) for n in range(200, 240)})
+    index.sync()
+    (problem,) = index.status().problems
+    assert "`dbsim alter DB articles --signature --false-drops 0.05` fits the filters anew" in problem
+    assert any("fits anew" in one for one in index.evaluate(sample=190).problems)
+    database.alter_index("articles", false_drops=0.05).sync()
+    index = database.index("articles")
+    assert index.status().false_drops["body"] <= 0.05
+    assert not index.status().problems
+
+
 def test_rows_that_surely_lack_a_word_are_not_read(database: dbsim.Database) -> None:
     index = made(database, {n: sentence(n, 10) for n in range(1, 101)}, false_drops=0.01)
     found = index.contains(none_of="amber")
@@ -178,6 +207,7 @@ def test_a_broken_signature_is_found_and_repaired(database: dbsim.Database) -> N
     table, column = index._tables.signatures.name, index._tables.names.words[0][0]
     execute(database.engine, f"UPDATE {table} SET {column} = 0 WHERE id = 7")
     assert index.check().different == [(7,)]
+    assert any("miss" in problem for problem in index.evaluate().problems)
     index.check(repair=True)
     assert not index.check()
 
@@ -207,4 +237,6 @@ def test_command(
     assert dbsim_("contains", url, "words", "two", "--not", "one")[1] == "2\n"
     assert json.loads(dbsim_("contains", url, "words", "--phrase", "three four", "--json")[1]) == [2]
     assert dbsim_("contains", url, "words", "six")[0] == 1
+    assert "of the rows are read in vain for a word" in dbsim_("status", url)[1]
+    assert "rows read in vain for a word of body" in dbsim_("evaluate", url, "words")[1]
     assert dbsim_("contains", url, "words")[0] == 2

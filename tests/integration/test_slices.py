@@ -12,7 +12,7 @@ from sqlalchemy import text
 
 import dbsim
 from dbsim.engines.sqlite import functions
-from dbsim.sync.slicing import Slicing
+from dbsim.sync.slicing.turning import Slicing
 from dbsim.tables import slice_tables
 from dbsim.tables.slice_tables import SliceTables, slice_names
 from dbsim.text.normalisers import mapped

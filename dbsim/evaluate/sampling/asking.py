@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from dbsim.evaluate.sampling.sample import draw
-from dbsim.search.contains import contains
+from dbsim.search.containing.contains import contains
+from dbsim.search.containing.words import Question, Words
 from dbsim.search.searcher import SearchEngine
-from dbsim.search.words import Question, Words
 from dbsim.tables.source import Key
 
 LEXICON_ROWS = 500  # rows whose words are asked for when the user gives none

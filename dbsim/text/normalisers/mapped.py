@@ -39,6 +39,11 @@ class Mapped(Normaliser):
         """What each byte becomes; bytes of other characters stay."""
         return "".join(self.replacements[chr(code)] for code in range(128)).encode() + bytes(range(128, 256))
 
+    @cached_property
+    def plain(self) -> bool:  # type: ignore[override]
+        usual = "".join(chr(code).lower() if chr(code).isalnum() else " " for code in range(128))
+        return type(self).fold is Mapped.fold and self.ascii_bytes[:128] == usual.encode()
+
     def fold(self, text: str) -> bytes:
         return self.replaced(text).translate(self.ascii_bytes)
 

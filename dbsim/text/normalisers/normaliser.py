@@ -13,6 +13,8 @@ class Normaliser(ABC):
     signed by workers only.
     """
 
+    plain: bool = False  # of ASCII characters it makes words of letters and digits in lower case, and nothing else
+
     @abstractmethod
     def fold(self, text: str) -> bytes:
         """The tokens, one or more spaces between them; folding the result again changes no token.

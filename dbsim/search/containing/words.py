@@ -7,8 +7,7 @@ read before it is left out. Either way the answer is exact.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -19,11 +18,10 @@ from sqlalchemy import BigInteger, ColumnElement, and_, bindparam, literal_colum
 from dbsim.errors import InvalidOption
 from dbsim.hashing.signer import Signer
 from dbsim.options import Field
+from dbsim.search.containing.looking import FieldTexts, Run
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.names import identifier, quote
 from dbsim.text.normalisers.registry import normaliser_of
-
-Finds = Callable[[Sequence[bytes], Sequence[int]], list[int]]  # folded texts, some places → those with the words
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,12 +139,12 @@ class Question:
     # ── what the text decides ──
     def answers(self, columns: Sequence[Sequence[str]]) -> list[bool]:
         """Which rows are answers; columns of texts, one a field of the index."""
-        folded = [normaliser_of(field.normaliser).fold_all(columns[n]) for n, field in self.fields]
+        fields = [FieldTexts(normaliser_of(field.normaliser), columns[n]) for n, field in self.fields]
         left = list(range(len(columns[0])))
-        wanted, unwanted = self._patterns
+        wanted, unwanted = self._runs
         for terms, there in ((wanted, True), (unwanted, False)):
             for term in terms:
-                inside = _inside(term, folded, left)
+                inside = {place for run, texts in zip(term, fields, strict=True) for place in texts.having(run, left)}
                 left = [place for place in left if (place in inside) is there]
         found = [False] * len(columns[0])
         for place in left:
@@ -154,27 +152,9 @@ class Question:
         return found
 
     @cached_property
-    def _patterns(self) -> tuple[list[list[Finds]], list[list[Finds]]]:
-        wanted, unwanted = (
-            [[_finder(part) for part in term] for term in terms] for terms in (self.wanted, self.unwanted)
-        )
+    def _runs(self) -> tuple[list[list[Run]], list[list[Run]]]:
+        wanted, unwanted = ([[Run(part) for part in term] for term in terms] for terms in (self.wanted, self.unwanted))
         return wanted, unwanted
-
-
-def _inside(term: Sequence[Finds], folded: Sequence[Sequence[bytes]], places: Sequence[int]) -> set[int]:
-    """Of these rows, those that have the term in some field; folded[field][row]."""
-    return {place for finds, texts in zip(term, folded, strict=True) for place in finds(texts, places)}
-
-
-def _finder(words: bytes) -> Finds:
-    """Looks for a run of words in folded texts with spaces at both ends, where several may stand between words."""
-    if not words:
-        return lambda texts, places: []
-    if b" " not in words:
-        marked = b" " + words + b" "
-        return lambda texts, places: [place for place in places if marked in texts[place]]
-    found = re.compile(b" " + b" +".join(map(re.escape, words.split())) + b" ")
-    return lambda texts, places: [place for place in places if found.search(texts[place])]
 
 
 def _number(mark: int) -> str:

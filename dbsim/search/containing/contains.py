@@ -7,13 +7,13 @@ from typing import Any
 
 from sqlalchemy import Boolean, Connection, literal, select
 
+from dbsim.search.containing.slices import EVERYWHERE, at_once, by_slices, sliced
+from dbsim.search.containing.words import Question
 from dbsim.search.limits import Bounds, Where
 from dbsim.search.query import Query
 from dbsim.search.results import Results
 from dbsim.search.searcher import SearchEngine
-from dbsim.search.slices import EVERYWHERE, at_once, by_slices, sliced
 from dbsim.search.statements.condition import fulfils
-from dbsim.search.words import Question
 from dbsim.tables.key_conditions import chunks, key_columns
 from dbsim.tables.source import Key, Texts, public_key
 

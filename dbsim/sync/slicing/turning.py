@@ -19,7 +19,7 @@ from sqlalchemy import Connection, Select, delete, func, insert, select
 from dbsim.context import Stage
 from dbsim.engines.pause import Pace
 from dbsim.hashing.word_signatures import turned
-from dbsim.lifecycle import slices
+from dbsim.lifecycle.words import slices
 from dbsim.progress import Progress, quiet
 from dbsim.tables import catalogue, slice_tables
 from dbsim.tables.key_conditions import after, among, chunks, key_columns

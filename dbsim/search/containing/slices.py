@@ -9,11 +9,11 @@ from sqlalchemy import Connection, literal_column, select
 
 from dbsim.engines.backend import RAW
 from dbsim.engines.source_rows import held, source_rows
-from dbsim.lifecycle import slices
+from dbsim.lifecycle.words import slices
+from dbsim.search.containing.words import Question
 from dbsim.search.limits import Condition, Where
 from dbsim.search.searcher import SearchEngine
 from dbsim.search.statements.condition import fulfils
-from dbsim.search.words import Question
 from dbsim.tables.key_conditions import among, chunks, key_columns
 from dbsim.tables.names import quote, raw_sql
 from dbsim.tables.slice_tables import SliceTables

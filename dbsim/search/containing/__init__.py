@@ -1,0 +1,1 @@
+"""Questions for words: Words → keys of the rows that have them."""

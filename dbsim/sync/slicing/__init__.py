@@ -1,0 +1,1 @@
+"""Keep the bit slices of word signatures: rows → blocks of slices."""
