@@ -95,6 +95,7 @@ EXAMPLES = {
             print(connection.execute(select(found.c.id, found.c.score)).all())
     """,
     "Index.explain": "print(idx.explain(1, 2).exact)",
+    "Index.side_by_side": "(one, two), explained = idx.side_by_side(1, 2)\nprint(one, two, explained.exact)",
     "Index.keys_in_common": 'print(idx.keys_in_common("a text", [1, 2]))',
     "Index.units": "print(idx.units())",
     "Index.texts": "print(idx.texts([1, 2]))",

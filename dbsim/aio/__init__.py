@@ -104,6 +104,7 @@ class AsyncIndex:
     contains = _here(Index.contains)
     match = _here(Index.match)
     explain = _here(Index.explain)
+    side_by_side = _here(Index.side_by_side)
     keys_in_common = _here(Index.keys_in_common)
     texts = _here(Index.texts)
     refresh = _here(Index.refresh)

@@ -36,7 +36,7 @@ class HostTables(ABC):
 
     @abstractmethod
     def has_table(self, connection: Connection, name: str) -> bool:
-        """Whether dbsim has made this table of its own."""
+        """Whether dbsim has made this table or view of its own."""
 
     @abstractmethod
     def table_names(self, connection: Connection) -> list[str]:

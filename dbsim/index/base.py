@@ -76,9 +76,11 @@ class IndexBase:
 
     def rows(self, keys: Sequence[Any]) -> list[dict[str, str] | None]:
         """The text of every field of rows of the table, in the order of the keys; None for one that is gone."""
+        return [self._by_name(row) for row in self._search.columns_of([self.key(key) for key in keys])]
+
+    def _by_name(self, texts: Sequence[str] | None) -> dict[str, str] | None:
         names = [field.name for field in self.options.fields]
-        found = self._search.columns_of([self.key(key) for key in keys])
-        return [None if texts is None else dict(zip(names, texts, strict=True)) for texts in found]
+        return None if texts is None else dict(zip(names, texts, strict=True))
 
     def _deduplicated(self, progress: Progress, work: Callable[[Deduplication], Result]) -> Result:
         """Begun again when somebody else changes the options meanwhile."""

@@ -159,3 +159,8 @@ class Searching(IndexBase):
     def explain(self, a: Any, b: Any) -> Explanation:
         """Why two rows are, or are not, near-duplicates: keys and shingles in common, estimate and exact value."""
         return self._current.ask(lambda search: search.explain(self.key(a), self.key(b)))
+
+    def side_by_side(self, a: Any, b: Any) -> tuple[list[dict[str, str] | None], Explanation | None]:
+        """The text of every field of two rows, None for one that is gone; and, of two that are there, `explain`."""
+        rows, explained = self._current.ask(lambda search: search.side_by_side(self.key(a), self.key(b)))
+        return [self._by_name(row) for row in rows], explained

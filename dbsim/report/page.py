@@ -42,6 +42,7 @@ def _head(index: Index, summary: str, total: int, limit: int) -> dict[str, Any]:
         "index": index.name,
         "table": options.table,
         "columns": describe_columns(options.fields),
+        "measure": "probability" if options.hashing.rarity else "similarity",
         "threshold": f"{options.threshold:g}",
         "date": datetime.datetime.now().strftime("%d %B %Y, %H:%M").lstrip("0"),
         "summary": summary,

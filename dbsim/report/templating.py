@@ -22,7 +22,15 @@ def environment(*folders: Path) -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters.update(key=shown_key, number=number, score=score, marked=marked, is_code=looks_like_code)
+    filters = {
+        "key": shown_key,
+        "number": number,
+        "of": counted,
+        "score": score,
+        "marked": marked,
+        "is_code": looks_like_code,
+    }
+    found.filters.update(filters)
     found.globals["bars"] = bars
     return found
 
@@ -45,6 +53,11 @@ def written_key(key: Any) -> str:
 
 def number(value: float) -> str:
     return f"{value:,}"
+
+
+def counted(value: int, thing: str) -> str:
+    """1 row, 2 rows"""
+    return f"{value:,} {thing}{'' if value == 1 else 's'}"
 
 
 def score(value: float | None) -> str:

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import BindParameter, ColumnElement, Connection, Subquery, bindparam, not_, select, union_all
+from sqlalchemy import BindParameter, ColumnElement, Connection, Select, Subquery, bindparam, not_, select, union_all
 from sqlalchemy.sql.visitors import replacement_traverse
 
 from dbsim.engines.stored_keys import stored_key, stored_keys
@@ -28,6 +28,8 @@ from dbsim.sync import models
 from dbsim.tables.decision_tables import SAME
 from dbsim.tables.key_conditions import among, chunks, key_columns, listed, listing
 from dbsim.tables.source import Key, public_key
+
+Row = tuple[str, ...]  # the text of every field
 
 
 @dataclass
@@ -163,15 +165,10 @@ class SearchEngine(Asker):
     def query_of(self, connection: Connection, key: Key, bounds: Bounds) -> Query | None:
         """The stored signature of a row; its text where that is needed, or where it is not indexed yet."""
         models.require(connection, self.tables, self.signer)
-        table = self.tables.signatures
-        width = len(key)
         if not bounds.verify and not bounds.probes:
-            known = self.tables.companions
-            if "stored_query" not in known:
-                known["stored_query"] = select(table).where(listed(key_columns(table, self.tables)))
-            row = connection.execute(known["stored_query"], listing([key])).first()
+            row = connection.execute(self._signature_rows(), listing([key])).first()
             if row is not None:
-                return self._stored_query(tuple(row)[width:])
+                return self._stored_query(tuple(row)[len(key) :])
         for batch in self.source_texts(connection, [key]):
             return self._queries(batch.columns, bounds.probes, connection)[0]
         raise self._unknown(key)
@@ -193,9 +190,9 @@ class SearchEngine(Asker):
         """The joined text of rows of the source; None for one that is gone."""
         return [None if row is None else "\n".join(row) for row in self.columns_of(keys)]
 
-    def columns_of(self, keys: Sequence[Key]) -> list[tuple[str, ...] | None]:
+    def columns_of(self, keys: Sequence[Key]) -> list[Row | None]:
         """The text of every field of rows of the source; None for one that is gone."""
-        found: dict[Key, tuple[str, ...]] = {}
+        found: dict[Key, Row] = {}
         with self.context.searching() as own:
             keys = stored_keys(own, self.backend, self.tables, keys)
             for some in chunks(keys, self.backend.key_batch):
@@ -205,13 +202,42 @@ class SearchEngine(Asker):
 
     def explain(self, a: Key, b: Key) -> Explanation:
         """What two rows have in common; the signatures are the stored ones."""
+        rows, found = self.side_by_side(a, b)
+        if found is None:
+            raise self._unknown(a if rows[0] is None else b)
+        return found
+
+    def side_by_side(self, a: Key, b: Key) -> tuple[list[Row | None], Explanation | None]:
+        """The text of every field of both rows, None for one that is gone; what they have in common, if both are there.
+
+        The keys of the explanation are as the table has them: "42" may have been asked for 42.
+        """
         with self.context.searching() as own:
-            a, b = stored_keys(own, self.backend, self.tables, [a, b])
-            stored = [self.query_of(own, key, Bounds(threshold=0.0, verify=False)) for key in (a, b)]
-            (key_a, texts_a), (key_b, texts_b) = self._rows(own, [a, b])
-        names = self.tables.key_names
-        shown = (public_key(names, key_a), public_key(names, key_b))
-        return explain(self.options, shown, (texts_a, texts_b), stored, self._evidence(texts_a, texts_b))
+            keys = stored_keys(own, self.backend, self.tables, [a, b])
+            rows = self._rows(own, keys)
+            if rows[0] is None or rows[1] is None:
+                return [None if row is None else row[1] for row in rows], None
+            stored = self._stored(own, keys)
+        shown = [public_key(self.tables.key_names, row[0]) for row in rows if row is not None]
+        texts = (rows[0][1], rows[1][1])
+        return [*texts], explain(self.options, (shown[0], shown[1]), texts, stored, self._evidence(*texts))
+
+    def _stored(self, connection: Connection, keys: Sequence[Key]) -> list[Query | None]:
+        """The stored signatures of rows, read at once; of one that is not indexed yet, or named otherwise, alone."""
+        models.require(connection, self.tables, self.signer)
+        width = len(self.tables.key_names)
+        rows = map(tuple, connection.execute(self._signature_rows(), listing(keys)))
+        found = {row[:width]: self._stored_query(row[width:]) for row in rows}
+        alone = Bounds(threshold=0.0, verify=False)
+        return [found[key] if key in found else self.query_of(connection, key, alone) for key in keys]
+
+    def _signature_rows(self) -> Select[Any]:
+        """Of rows whose keys are given when the statement is executed."""
+        known, table = self.tables.companions, self.tables.signatures
+        if "stored_query" not in known:
+            known["stored_query"] = select(table).where(listed(key_columns(table, self.tables)))
+        found: Select[Any] = known["stored_query"]
+        return found
 
     def _evidence(self, a: Sequence[str], b: Sequence[str]) -> Waterfall | None:
         """Of two records of persons."""
@@ -220,19 +246,26 @@ class SearchEngine(Asker):
         one, two = (self.signer.sign([[text] for text in texts]) for texts in (a, b))
         return waterfalls(self.learned, [field.name for field in self.options.fields], one, two)[0]
 
-    def _rows(self, connection: Connection, keys: Sequence[Key]) -> list[tuple[Key, list[str]]]:
-        """The keys as the table has them ("42" may have been asked for 42) and the text of every field."""
+    def _rows(self, connection: Connection, keys: Sequence[Key]) -> list[tuple[Key, Row] | None]:
+        """The keys as the table has them and the text of every field, read at once; None for a row that is gone."""
         found = {
-            key: list(texts)
+            key: tuple(texts)
             for batch in self.source_texts(connection, keys)
             for key, *texts in zip(batch.keys, *batch.columns, strict=True)
         }
-        return [self._row(connection, key) if key not in found else (key, found[key]) for key in keys]
+        return [(key, found[key]) if key in found else self._perhaps(connection, key) for key in keys]
 
-    def _row(self, connection: Connection, key: Key) -> tuple[Key, list[str]]:
+    def _perhaps(self, connection: Connection, key: Key) -> tuple[Key, Row] | None:
+        """One row, however its key was written."""
         for batch in self.source_texts(connection, [key]):
-            return batch.keys[0], [column[0] for column in batch.columns]
-        raise self._unknown(key)
+            return batch.keys[0], tuple(column[0] for column in batch.columns)
+        return None
+
+    def _row(self, connection: Connection, key: Key) -> tuple[Key, Row]:
+        found = self._perhaps(connection, key)
+        if found is None:
+            raise self._unknown(key)
+        return found
 
     def _unknown(self, key: Key) -> UnknownKey:
         shown = public_key(self.tables.key_names, key)

@@ -9,13 +9,12 @@ from sqlalchemy import Connection
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from dbsim.dedupe.people.browse import Browser, Doubtful
+from dbsim.dedupe.people.browse import Doubtful
 from dbsim.dedupe.people.claims import Claims
 from dbsim.dedupe.people.decisions import Book
 from dbsim.errors import Contradiction, DbsimError, InvalidOption
 from dbsim.index import Index
-from dbsim.tables.source import public_key
-from dbsim.web.reviewing import Session, identity
+from dbsim.web.reviewing import Outdated, Session, identity
 from dbsim.web.state import BROWSER, NAME, Server, browser_id, link, sent_key
 
 PAGE = 50
@@ -30,19 +29,17 @@ def page(server: Server, request: Request) -> Response:
 def _shown(server: Server, request: Request, mine: str, message: str = "") -> Response:
     index = server.chosen(request)
     view = server.view(index)
-    session = server.sessions.of(index, mine)
-    counts = server.counted(index, DECISIONS, Book(index.context).counts) or {}
-    found = index.context.read(lambda c: _waiting(c, view, session, counts.get("outdated", 0)))
-    if found is None:
+    if not view.exist():
         return server.page(request, "no_groups.html", index=index, title="Review")
-    pair = None if server.read_only else _next(server, index, view, mine, found)
-    total = server.counted(index, "pairs", view.pairs) or 0
+    desk = server.sessions.desk(view, mine)
+    counts, outdated = _figures(server, index)
+    pair = None if server.read_only else desk.next(outdated)
     values: dict[str, Any] = {
         "pair": pair,
-        "session": session,
+        "session": desk.session,
         "counts": counts,
         "decided": sum(counts.values()) - counts.get("outdated", 0),
-        "total": total,
+        "total": server.counted(index, "pairs", view.pairs) or 0,
         "message": message,
     }
     if pair is not None:
@@ -52,38 +49,20 @@ def _shown(server: Server, request: Request, mine: str, message: str = "") -> Re
     return answer
 
 
-def _waiting(connection: Connection, view: Browser, session: Session, outdated: int) -> list[Doubtful] | None:
-    """Outdated decisions first, then pairs near the threshold from where this browser is; None without groups."""
-    if not view.exist(connection):
-        return None
-    names, pairs = view.tables.key_names, view.outdated(connection) if outdated else []
-    again = [Doubtful(public_key(names, a), public_key(names, b), 0.0, None) for a, b in pairs]
-    return again + view.doubtful(connection, 0.0, session.place)
+def _figures(server: Server, index: Index) -> tuple[dict[str, int], Outdated]:
+    """How many decisions there are of each kind, and some that are outdated."""
+    book, view = Book(index.context), server.view(index)
 
+    def count(connection: Connection) -> tuple[dict[str, int], Outdated]:
+        found = book.counts(connection)
+        return found, view.outdated(connection) if found.get("outdated") else ()
 
-def _next(server: Server, index: Index, view: Browser, mine: str, found: list[Doubtful]) -> Doubtful | None:
-    """The first that nobody else has; what is before it is decided, or others have it."""
-    session = server.sessions.of(index, mine)
-    while True:
-        pair = server.sessions.take(index, mine, found) if found else None
-        if pair is not None:
-            if pair.place is not None:
-                score, a, b = pair.place
-                session.place = (score, a, b - 1)
-            return pair
-        if not found and session.place is None:
-            return None
-        # on from the last of these; at the end once more from the beginning: others may have left pairs open
-        session.place = found[-1].place if found else None
-        found = index.context.read(lambda c: view.doubtful(c, 0.0, session.place))
-        if session.place is None:
-            return server.sessions.take(index, mine, found) if found else None
+    return server.counted(index, DECISIONS, count) or ({}, ())
 
 
 def _compared(index: Index, pair: Doubtful) -> dict[str, Any]:
     """Both rows field by field, why they are similar, and what was decided about other texts of theirs."""
-    a, b = index.rows([pair.a, pair.b])
-    explained = index.explain(pair.a, pair.b) if a is not None and b is not None else None
+    (a, b), explained = index.side_by_side(pair.a, pair.b)
     before = next(iter(index.decisions_among([pair.a, pair.b])), None) if pair.place is None else None
     return {"a": a, "b": b, "explained": explained, "before": before}
 
@@ -93,9 +72,11 @@ def decided(server: Server, request: Request, fields: dict[str, str]) -> Respons
     index, mine = server.chosen(request), browser_id(request)
     if server.read_only:
         raise DbsimError("this server was started with --read-only: nothing can be decided")
-    session = server.sessions.of(index, mine)
+    desk = server.sessions.desk(server.view(index), mine)
+    session = desk.session
     who = fields.get("who", "").strip()[:200]
     if fields.get("verdict") == "undo":
+        desk.begin_again()
         _undo(index, session)
     elif fields.get("verdict") == "skip":
         session.skipped.add(identity(sent_key(fields.get("a")), sent_key(fields.get("b"))))
@@ -118,7 +99,6 @@ def decided(server: Server, request: Request, fields: dict[str, str]) -> Respons
 
 
 def _undo(index: Index, session: Session) -> None:
-    session.place = None
     if not session.history:
         return
     a, b, before = session.history.pop()
@@ -142,7 +122,7 @@ def listed(server: Server, request: Request) -> Response:
         "decisions": [decision for _, decision in found[:PAGE]],
         "next": None if more is None else json.dumps(list(more), default=str),
         "verdict": verdict or "",
-        "counts": server.counted(index, DECISIONS, book.counts) or {},
+        "counts": _figures(server, index)[0],
     }
     return server.page(request, "decisions.html", index=index, title="Decisions", **values)
 

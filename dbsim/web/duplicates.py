@@ -30,7 +30,7 @@ EXPORTED = 200  # groups read at once
 def page(server: Server, request: Request) -> Response:
     index = server.chosen(request)
     view, asked = server.view(index), request.query_params
-    if not index.context.read(view.exist):
+    if not view.exist():
         return server.page(request, "no_groups.html", index=index, title="Duplicates")
     wanted, sort = _filter(index, request), _sort(request)
     after = _after(asked.get("after"))

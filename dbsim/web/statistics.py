@@ -20,7 +20,7 @@ def page(server: Server, request: Request) -> Response:
     index = server.chosen(request)
     view = server.view(index)
     values: dict[str, Any] = {"buckets": _powers(server.counted(index, "buckets", view.buckets))}
-    values |= {"scores": [], "sizes": [], "stored": index.context.read(view.exist)}
+    values |= {"scores": [], "sizes": [], "stored": view.exist()}
     if values["stored"]:
         scores = server.counted(index, "scores", view.scores)
         bars = [f"{place / BARS:.3f} … {(place + 1) / BARS:.3f}" for place in range(BARS)]

@@ -513,9 +513,9 @@ MUTANTS = (
     ),
     Mutant(
         "two reviewers get the same pair",
-        "dbsim/web/deciding.py",
-        "        pair = server.sessions.take(index, mine, found) if found else None\n",
-        "        pair = found[0] if found else None\n",
+        "dbsim/web/reviewing.py",
+        "place = claims.take(self.browser, batch.names) if batch.held is None else batch.held",
+        "place = 0",
         _tests(PAGES, only="reviewers or goes_through"),
     ),
     # ── reports ──

@@ -37,21 +37,22 @@ def press(page: Any, key: str) -> None:
 
 
 def test_every_page_at_every_width_runs_no_foreign_script(served: Served, browse: Browse) -> None:
-    for width, scheme in ((360, "dark"), (1280, "light")):
-        page = browse(width, scheme)
-        page.goto(served.address)
-        paths = [*PAGES, f"/search?index=articles&f_title=<script>&f_body={near_copy(90, 1)}"]
-        page.goto(served.base + "/duplicates?rows=10")
-        paths.append(page.locator("a.item").first.get_attribute("href"))
-        for path in paths:
-            page.goto(served.base + path)
+    page = browse(1280)
+    page.goto(served.address)
+    page.goto(served.base + "/duplicates?rows=10")
+    group = page.locator("a.item").first.get_attribute("href")
+    for path in (*PAGES, f"/search?index=articles&f_title=<script>&f_body={near_copy(90, 1)}", group):
+        page.goto(served.base + path)
+        for width, scheme in ((360, "dark"), (1280, "light")):
+            page.set_viewport_size({"width": width, "height": 844})
+            page.emulate_media(color_scheme=scheme)
             assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (path, width)
-            assert page.evaluate("window.hacked") is None, path
-            assert page.locator("main script, main img, main style, [onload], [onerror], [onfocus]").count() == 0
-            assert page.locator("h1, h2").count() > 0
-        assert page.errors == []
-        dark = page.evaluate("getComputedStyle(document.body).backgroundColor")
-        assert (sum(map(int, dark.strip("rgb()").split(","))) < 200) == (scheme == "dark")
+            back = page.evaluate("getComputedStyle(document.body).backgroundColor")
+            assert (sum(map(int, back.strip("rgb()").split(","))) < 200) == (scheme == "dark"), path
+        assert page.evaluate("window.hacked") is None, path
+        assert page.locator("main script, main img, main style, [onload], [onerror], [onfocus]").count() == 0
+        assert page.locator("h1, h2").count() > 0
+    assert page.errors == []
 
 
 def test_review_by_keys(served: Served, browse: Browse, index: dbsim.Index) -> None:
@@ -84,36 +85,24 @@ def test_review_by_keys(served: Served, browse: Browse, index: dbsim.Index) -> N
     assert page.errors == []
 
 
-def test_two_browsers_review_at_once(served: Served, browse: Browse, index: dbsim.Index) -> None:
-    one, two = browse(), browse(390)
-    for page in (one, two):
-        page.goto(served.address)
-        page.goto(served.base + "/review")
-    seen = []
-    for _ in range(2):
-        assert keys(one) != keys(two)
-        seen += [keys(one), keys(two)]
-        press(one, "u")
-        press(two, "u")
-    assert len(set(seen)) == len(list(index.decisions())) == 4
-
-
-def test_two_servers_share_what_is_looked_at(served: Served, browse: Browse, url: str, index: dbsim.Index) -> None:
+def test_several_browsers_review_at_once_on_two_servers(
+    served: Served, browse: Browse, url: str, index: dbsim.Index
+) -> None:
     with serving(url) as other:
-        one, two = browse(), browse(390)
-        for page, server in ((one, served), (two, other)):
+        pages = [browse(), browse(390), browse()]
+        for page, server in zip(pages, (served, served, other), strict=True):
             page.goto(server.address)
             page.goto(server.base + "/review")
         seen = []
         for _ in range(2):
-            seen += [keys(one), keys(two)]
-            press(one, "u")
-            press(two, "s")
-        assert len(set(seen)) == len(list(index.decisions())) == 4
-        mine = keys(two)
-    two.goto(served.address)  # when a server has ended, another one goes on with the pair that this browser had
-    two.goto(served.base + "/review")
-    assert keys(two) == mine
+            seen += [keys(page) for page in pages]
+            for page, key in zip(pages, "uus", strict=True):
+                press(page, key)
+        assert len(set(seen)) == len(list(index.decisions())) == 6
+        last, mine = pages[-1], keys(pages[-1])
+    last.goto(served.address)  # when a server has ended, another one goes on with the pair that this browser had
+    last.goto(served.base + "/review")
+    assert keys(last) == mine
 
 
 def test_search_while_typing_and_duplicates_by_keys(served: Served, browse: Browse) -> None:

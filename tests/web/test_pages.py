@@ -6,17 +6,19 @@ import csv
 import io
 import json
 import re
+from collections.abc import Iterable
 from html import unescape
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import httpx
 import psycopg
 import pytest
-from sqlalchemy import make_url
+from sqlalchemy import event, make_url, text
 from sqlalchemy.exc import SQLAlchemyError
 
 import dbsim
+from dbsim.dedupe.people.browse import SORTS
 from dbsim.engines import transactions
 from dbsim.errors import DbsimError
 from dbsim.web import run
@@ -96,6 +98,9 @@ def test_groups_are_paged_filtered_and_ordered(client: Client, monkeypatch: pyte
     assert lowest_scores(client, "&low=0.8") == high
     shown = client.get("/duplicates?index=articles&low=0.8").text
     assert {re.search(r"id=(\d+)", path)[1] for path in re.findall(r'href="(/group\?[^"]*)"', shown)} <= high.keys()  # type: ignore[index]
+    shown = client.get("/duplicates?index=articles").text
+    bars = [int(number) for number in re.findall(r"<title>[^<]*: (\d+)</title>", shown)]
+    assert bars == [sum(min(int(score * 40), 39) == place for score in scores.values()) for place in range(40)]
     for odd in ("low=x", "after=x:y", "rows=1", "sort=evil", "q=%00", "low=nan"):
         assert client.get(f"/duplicates?index=articles&{odd}").status_code == 200
 
@@ -136,8 +141,18 @@ def test_attacks_are_text(client: Client) -> None:
             assert attack not in answer.text or "<" not in attack
 
 
+def decide_most(index: dbsim.Index, left: int) -> int:
+    """Whatever is stored, but for so many pairs; how many that are."""
+    pairs = [(pair.a, pair.b) for pair in index.pairs()]
+    index.decide(*pairs[0], "unsure")
+    with index.context.engine.begin() as connection:
+        statement = text("INSERT INTO dbsim_articles_decisions (a, b, verdict) VALUES (:a, :b, 'unsure')")
+        connection.execute(statement, [{"a": min(pair), "b": max(pair)} for pair in pairs[1:-left]])
+    return len(pairs) - left
+
+
 def test_review_goes_through_all_pairs_and_back(client: Client, index: dbsim.Index) -> None:
-    total, seen = 0, set()
+    total, seen = decide_most(index, 8), set()
     while pair(page := client.get("/review?index=articles").text):
         assert pair(page) not in seen
         seen.add(pair(page))
@@ -222,7 +237,7 @@ def test_delete_counts_then_asks(client: Client, index: dbsim.Index, database: d
     assert index.status().rows == before
     done = client.post("/resolve?index=articles", data=form | {"sure": "yes"}, headers=POST)
     assert done.status_code == 200
-    assert "are deleted from articles" in done.text
+    assert "rows of articles are deleted" in done.text
     assert index.status().rows == before - int(values["removed"])
 
 
@@ -293,3 +308,54 @@ def test_a_server_that_refuses_connections_for_a_while(postgres_url: str, monkey
         assert 'http-equiv="refresh"' in answer.text
         own.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")  # type: ignore[arg-type]
         assert client.get("/duplicates").status_code == 200
+
+
+LISTS = (
+    *(f"/duplicates?index=articles&sort={sort}{more}" for sort in SORTS for more in ("", "&after=2:5", "&low=0.6")),
+    *("/duplicates?index=articles&rows=3&low=0.6&high=0.9", "/decisions?index=articles", "/review?index=articles"),
+    *("/decisions?index=articles&verdict=same", "/decisions?index=articles&after=[%22a%22,%22b%22]", "/statistics"),
+)
+LARGE = "|".join(("articles", *(f"dbsim_articles{name}" for name in ("", "_contents", "_edges", "_decisions"))))
+WHOLE = re.compile(rf"Seq Scan on ({LARGE})\b|^SCAN ({LARGE}|s|c|x|dbsim_a|dbsim_b)\b(?!.* USING )")
+SORTED = re.compile(r"\bSort\b|TEMP B-TREE FOR (LAST .*)?ORDER BY")
+UNLESS_NEEDED = ("seqscan", "bitmapscan", "sort", "incremental_sort", "hashagg", "hashjoin", "mergejoin")
+
+
+def plans(database: dbsim.Database, client: Client, paths: Iterable[str]) -> dict[str, list[str]]:
+    """Every statement that these pages ask, and how the database would answer it, of large tables too."""
+    asked: dict[str, Any] = {}
+
+    def note(_connection: Any, _cursor: Any, statement: str, parameters: Any, *_: Any) -> None:
+        if statement.lstrip().startswith(("SELECT", "WITH")):
+            asked[statement] = parameters
+
+    event.listen(database.engine, "before_cursor_execute", note)
+    for path in paths:
+        assert client.get(path).status_code == 200, path
+    event.remove(database.engine, "before_cursor_execute", note)
+    with database.engine.connect() as connection:
+        server = connection.dialect.name == "postgresql"
+        for kind in UNLESS_NEEDED if server else ():
+            connection.exec_driver_sql(f"SET LOCAL enable_{kind} = off")
+        explain = "EXPLAIN " if server else "EXPLAIN QUERY PLAN "
+        return {
+            sql: [str(row[-1]).strip() for row in connection.exec_driver_sql(explain + sql, values)]
+            for sql, values in asked.items()
+        }
+
+
+def test_no_list_reads_or_sorts_a_whole_table(index: dbsim.Index, database: dbsim.Database) -> None:
+    """Figures of whole tables apart, which are counted beside the pages."""
+    index.decide("k1a", "k1c", "same")
+    server = Server(database, DOORS, figures=cast(Figures, SimpleNamespace(get=lambda *_: None)))
+    client = Client(application(server), MINE)
+    lists = plans(database, client, LISTS)
+    group = re.findall(r'href="(/group\?[^"]*)"', client.get("/duplicates?index=articles").text)[0]
+    rest = plans(database, client, (unescape(group), "/duplicates?index=articles&q=k1a"))
+    assert len(lists) > 12
+    assert len(rest) > 5
+    for sql, lines in (lists | rest).items():
+        assert "AS candidates" in sql or not list(filter(WHOLE.search, lines)), (sql, lines)
+    for sql, lines in lists.items():
+        if "LIMIT" in sql:
+            assert not list(filter(SORTED.search, lines)), (sql, lines)

@@ -8,7 +8,20 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from sqlalchemy import BigInteger, Connection, Integer, Select, Subquery, bindparam, cast, func, select, tuple_
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Connection,
+    Integer,
+    Select,
+    Subquery,
+    bindparam,
+    case,
+    cast,
+    func,
+    select,
+    tuple_,
+)
 
 from dbsim.context import Stage
 from dbsim.dedupe.contents import firsts
@@ -20,7 +33,8 @@ from dbsim.tables.source import Key, public_key
 BARS = 40  # of a histogram of scores from 0 to 1
 SORTS = {"size": ("rows", True), "diameter": ("diameter", True), "score": ("lowest", False)}  # descending?
 SMALLEST = 2  # rows of a group
-LOOKED_AT, MOST_LOOKED_AT = 12, 1000  # pairs read at once in the search for one that is undecided
+OUTDATED = 50  # decisions asked again before the next are sought
+Place = tuple[float, int, int]  # in the order of pairs: score and both contents
 
 
 @dataclass(frozen=True)
@@ -67,7 +81,7 @@ class Doubtful:
     a: Any
     b: Any
     score: float
-    place: tuple[float, int, int] | None
+    place: Place | None
 
 
 @dataclass
@@ -76,6 +90,7 @@ class Browser(Stage):
 
     result: str = PUBLISHED
     _known: dict[Hashable, Select[Any]] = field(default_factory=dict)
+    _exist: bool = False
 
     def _statement(self, name: Hashable, make: Callable[[], Select[Any]]) -> Select[Any]:
         """The same for the same kind of question: making one takes longer than a short answer to it."""
@@ -102,8 +117,11 @@ class Browser(Stage):
         mine = select(results.c.pairing).where(results.c.name == self.result).scalar_subquery()
         return select(edges.c.a, edges.c.b, edges.c.score).where(edges.c.pairing == mine).subquery("edges")
 
-    def exist(self, connection: Connection) -> bool:
-        return stored_groups.exist(connection, self.backend, self.groups)
+    def exist(self) -> bool:
+        """Whether groups are stored; once they are, they stay as long as this generation of the index."""
+        if not self._exist:
+            self._exist = self.read(lambda c: stored_groups.exist(c, self.backend, self.groups))
+        return self._exist
 
     # ── groups ──
     def _summaries(self) -> Subquery:
@@ -134,18 +152,20 @@ class Browser(Stage):
         found = self._summaries()
         name, descending = SORTS[sort]
         order = (found.c[name], found.c.id)
-        query = self._filtered(select(found), found, conditions).limit(bindparam("size", type_=Integer))
+        query = self._filtered(select(found), found, conditions, name).limit(bindparam("size", type_=Integer))
         query = query.order_by(*(one.desc() if descending else one for one in order))
         if later:
             last = tuple_(bindparam("value", type_=order[0].type), bindparam("number", type_=order[1].type))
             query = query.where(tuple_(*order) < last if descending else tuple_(*order) > last)
         return query
 
-    def _filtered(self, query: Any, found: Subquery, conditions: Sequence[str]) -> Select[Any]:
+    def _filtered(self, query: Any, found: Subquery, conditions: Sequence[str], order: str = "") -> Select[Any]:
+        """In an order no index may lead to another figure, and a sum has none: all it finds would have to be sorted."""
+        lowest, rows = (found.c[name] if order in ("", name) else found.c[name] + 0 for name in ("lowest", "rows"))
         made = {
-            "low": found.c.lowest >= bindparam("low"),
-            "high": found.c.lowest <= bindparam("high"),
-            "rows": found.c.rows >= bindparam("rows"),
+            "low": lowest >= bindparam("low"),
+            "high": lowest <= bindparam("high"),
+            "rows": rows >= bindparam("rows"),
             "among": found.c.id.in_(bindparam("among", expanding=True)),
         }
         filtered: Select[Any] = query.where(*(made[name] for name in conditions))
@@ -162,7 +182,7 @@ class Browser(Stage):
     def histogram(self, connection: Connection, wanted: Filter) -> list[int]:
         """How many groups have their lowest score in each of BARS equal parts of 0 … 1."""
         found = self._summaries()
-        bar = cast(found.c.lowest * BARS - 0.5, Integer).label("bar")
+        bar = _bar(found.c.lowest)
         whole = Filter(rows=wanted.rows, among=wanted.among)
         query = self._filtered(select(bar, func.count()), found, whole.conditions)
         bars = [0] * BARS
@@ -202,7 +222,7 @@ class Browser(Stage):
     def scores(self, connection: Connection) -> list[int]:
         """How many stored pairs have their score in each of BARS equal parts of 0 … 1."""
         edges = self._edges
-        bar = cast(edges.c.score * BARS - 0.5, Integer).label("bar")
+        bar = _bar(edges.c.score)
         bars = [0] * BARS
         for place, number in connection.execute(select(bar, func.count()).group_by(bar)):
             bars[min(max(int(place), 0), BARS - 1)] += number
@@ -211,33 +231,26 @@ class Browser(Stage):
     def pairs(self, connection: Connection) -> int:
         return connection.scalar(select(func.count()).select_from(self._edges)) or 0
 
-    def doubtful(
-        self, connection: Connection, threshold: float, after: tuple[float, int, int] | None
-    ) -> list[Doubtful]:
-        """Pairs that nobody decided yet, the least similar, which are the most doubtful, first."""
-        size = LOOKED_AT
-        while True:
-            later = after is not None
-            query = self._statement(("doubtful", later), lambda: self._doubtful(later))  # noqa: B023
-            score, a, b = after or (0.0, 0, 0)
-            values = {"threshold": threshold, "size": size, "score": score, "a": a, "b": b}
-            rows = connection.execute(query, values).all()
-            if not rows:
-                return []
-            found = self._undecided(connection, [(row[0], row[1], row[2]) for row in rows])
-            if found:
-                return found
-            after, size = tuple(rows[-1]), min(size * 4, MOST_LOOKED_AT)
+    def doubtful(self, connection: Connection, after: Place | None, size: int) -> tuple[list[Doubtful], Place | None]:
+        """Those of the next pairs that nobody decided yet, the least similar, which are the most doubtful, first.
+
+        And where the next pairs begin; None behind the last.
+        """
+        query = self._statement(("doubtful", after is not None), lambda: self._doubtful(after is not None))
+        score, a, b = after or (0.0, 0, 0)
+        rows = connection.execute(query, {"size": size, "score": score, "a": a, "b": b}).all()
+        pairs = [(row[0], row[1], row[2]) for row in rows]
+        return (self._undecided(connection, pairs) if pairs else []), (pairs[-1] if len(pairs) == size else None)
 
     def _doubtful(self, later: bool) -> Select[Any]:
         edges = self._edges
         order = (edges.c.score, edges.c.a, edges.c.b)
-        query = select(*order).where(edges.c.score >= bindparam("threshold")).order_by(*order)
+        query = select(*order).order_by(*order)
         if later:
             query = query.where(tuple_(*order) > tuple_(*(bindparam(one.name, type_=one.type) for one in order)))
         return query.limit(bindparam("size", type_=Integer))
 
-    def _undecided(self, connection: Connection, pairs: list[tuple[float, int, int]]) -> list[Doubtful]:
+    def _undecided(self, connection: Connection, pairs: list[Place]) -> list[Doubtful]:
         wanted = np.unique(np.array([number for _, *ends in pairs for number in ends], np.int64))
         rows = {first.fingerprint: first.key for first in firsts(connection, self.backend, self.tables, wanted)}
         book = Book(self.context)
@@ -249,10 +262,17 @@ class Browser(Stage):
             if a in rows and b in rows and frozenset((rows[a], rows[b])) not in decided
         ]
 
-    def outdated(self, connection: Connection, limit: int = 50) -> list[tuple[Key, Key]]:
-        """Pairs whose decision was about other texts: to be asked again, before all others."""
+    def outdated(self, connection: Connection) -> list[tuple[Key, Key]]:
+        """Some pairs whose decision was about other texts; all decisions are looked at."""
         book, width = Book(self.context), len(self.tables.key_names)
-        return [(key[:width], key[width:]) for key, _ in book.outdated(connection, limit)]
+        return [(key[:width], key[width:]) for key, _ in book.outdated(connection, OUTDATED)]
+
+    def again(self, connection: Connection, pairs: Sequence[tuple[Key, Key]]) -> list[Doubtful]:
+        """Those of them that are outdated still, to be asked again."""
+        keys = list(dict.fromkeys(key for pair in pairs for key in pair))
+        still = {(a, b) for a, b, d in Book(self.context).of(connection, keys) if d.outdated}
+        names = self.tables.key_names
+        return [Doubtful(public_key(names, a), public_key(names, b), 0.0, None) for a, b in pairs if (a, b) in still]
 
     def buckets(self, connection: Connection) -> list[tuple[int, int]]:
         """(rows of a bucket, buckets of so many) of the first key."""
@@ -260,3 +280,9 @@ class Browser(Stage):
         sizes = select(func.count().label("rows")).where(key.is_not(None)).group_by(key).subquery("sizes")
         query = select(sizes.c.rows, func.count()).group_by(sizes.c.rows).order_by(sizes.c.rows)
         return [(int(rows), int(number)) for rows, number in connection.execute(query)]
+
+
+def _bar(value: ColumnElement[float]) -> ColumnElement[int]:
+    """Which of BARS equal parts of 0 … 1; of a number cast to a whole one SQLite keeps less, PostgreSQL the nearest."""
+    whole = cast(value * BARS, Integer)
+    return (whole - case((whole > value * BARS, 1), else_=0)).label("bar")

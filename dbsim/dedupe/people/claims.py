@@ -33,13 +33,8 @@ class Claims(Stage):
     def take(self, holder: str, pairs: Sequence[str]) -> int | None:
         """The place of the first pair that is free, or the holder's already; its former one is given back."""
 
-        named = [blake2b(pair.encode(), digest_size=16).hexdigest() for pair in pairs]
-        held = self.read(lambda connection: self._held(connection, holder, named))
-        if held is not None:
-            return held
-
         def work(connection: Connection) -> int | None:
-            now, claims = int(time.time()), self._table
+            now, claims, named = int(time.time()), self._table, _hashed(pairs)
             connection.execute(delete(claims).where((claims.c.until < now) | (claims.c.holder == holder)))
             taken = set(connection.execute(select(claims.c.pair).where(claims.c.pair.in_(named))).scalars())
             # of two that ask at once one has to wait here, and then takes another pair
@@ -52,9 +47,9 @@ class Claims(Stage):
 
         return self.write(work)
 
-    def _held(self, connection: Connection, holder: str, named: Sequence[str]) -> int | None:
-        """The first pair that is free, if it is the holder's already and for long enough: nothing is written then."""
-        now, claims, known = int(time.time()), self._table, self.tables.companions
+    def held(self, connection: Connection, holder: str, pairs: Sequence[str]) -> int | None:
+        """What `take` would answer if nothing has to be written for it: it is the holder's already, and for long."""
+        now, claims, known, named = int(time.time()), self._table, self.tables.companions, _hashed(pairs)
         if "held" not in known:
             mine = listed([claims.c.pair])
             known["held"] = select(claims.c.pair, claims.c.holder, claims.c.until).where(mine)
@@ -68,3 +63,7 @@ class Claims(Stage):
 
     def release(self, holder: str) -> None:
         self.write(lambda c: c.execute(delete(self._table).where(self._table.c.holder == holder)))
+
+
+def _hashed(pairs: Sequence[str]) -> list[str]:
+    return [blake2b(pair.encode(), digest_size=16).hexdigest() for pair in pairs]

@@ -157,6 +157,13 @@ class Book(Stage):
                         yield tuple(row[:width]), tuple(row[width : 2 * width])
 
     # ── reading ──
+    def exist(self, connection: Connection) -> bool:
+        """Whether somebody has decided yet; once there is a table for it, it stays as long as the generation."""
+        known = self.tables.companions
+        if "decisions_exist" not in known and stored_decisions.exist(connection, self.backend, self.tables):
+            known["decisions_exist"] = True
+        return "decisions_exist" in known
+
     def __iter__(self) -> Iterator[Decision]:
         """All of them in key order, a page at a time."""
         last: Key | None = None
@@ -168,7 +175,7 @@ class Book(Stage):
     def page(
         self, connection: Connection, last: Key | None = None, size: int = PAGE, verdict: str | None = None
     ) -> list[tuple[Key, Decision]]:
-        if not stored_decisions.exist(connection, self.backend, self.tables):
+        if not self.exist(connection):
             return []
         keys = [*self.decided.keys(0), *self.decided.keys(1)]
         query = self._select().order_by(*keys).limit(size)
@@ -181,7 +188,7 @@ class Book(Stage):
 
     def of(self, connection: Connection, keys: Sequence[Key]) -> list[tuple[Key, Key, Decision]]:
         """All decisions between two of these rows."""
-        if len(keys) < 2 or not stored_decisions.exist(connection, self.backend, self.tables):
+        if len(keys) < 2 or not self.exist(connection):
             return []
         known, width = self.tables.companions, len(self.tables.key_names)
         if "decided_among" not in known:
@@ -191,7 +198,7 @@ class Book(Stage):
 
     def outdated(self, connection: Connection, limit: int) -> list[tuple[Key, Decision]]:
         """Decisions about texts that have changed since."""
-        if not stored_decisions.exist(connection, self.backend, self.tables):
+        if not self.exist(connection):
             return []
         keys = [*self.decided.keys(0), *self.decided.keys(1)]
         query = self._select().where(self._outdated).order_by(*keys).limit(limit)
@@ -200,7 +207,7 @@ class Book(Stage):
 
     def counts(self, connection: Connection) -> dict[str, int]:
         """Verdict → decisions, and how many are outdated."""
-        if not stored_decisions.exist(connection, self.backend, self.tables):
+        if not self.exist(connection):
             return {}
         found = self._select().subquery("decided")
         query = select(found.c.verdict, found.c.outdated, func.count()).group_by(found.c.verdict, found.c.outdated)
