@@ -13,7 +13,8 @@ from dbsim.hashing.choosing.filter_size import choose_size
 from dbsim.hashing.choosing.planning import FEWEST, FEWEST_TRIED, MANY, choose
 from dbsim.hashing.families.registry import described
 from dbsim.hashing.word_signatures import choose_signature
-from dbsim.options import MOST_WORD_BITS, Field, IndexOptions, Planned
+from dbsim.options import Field, IndexOptions, Planned
+from dbsim.options.fields import MOST_WORD_BITS
 from dbsim.text.normalisers.choose import choose_normaliser
 from dbsim.text.normalisers.registry import newest
 from dbsim.text.spans import spans

@@ -18,7 +18,7 @@ from dbsim.dedupe.kernels.kmeans import kmeans
 from dbsim.dedupe.kernels.quality import expected_density, f_measure
 from dbsim.hashing.families.fuzzy import Fuzzy
 from dbsim.hashing.families.prefixes import prefixes
-from dbsim.report.plot import Axis, Series, svg
+from dbsim.report.plot import Axis, Series, sheet, svg
 from dbsim.text.normalise import fold
 
 SIZES = {"small": ((200, 400), 2), "full": ((200, 400, 600, 800, 1000), 10)}
@@ -36,6 +36,7 @@ SETTINGS = {
     "k = 100": Fuzzy(prefix=2, classes=100),
     "k = 676": Fuzzy(prefix=3, classes=676),
 }
+CLASSES_OF = dict(zip(SETTINGS, (26, 26**2, 26**3, 13, 26, 100, 676), strict=True))  # model → its classes
 BASE = "vector space"
 
 
@@ -147,9 +148,18 @@ def report(outcome: Outcome, scores: dict[str, list[float]], density: dict[str, 
     title = "Expected density of the true classes"
     step = 0.1
     low, high = np.floor(min(ys) / step) * step, np.ceil(max(ys) / step) * step
-    outcome.pictures["prefix-models.svg"] = svg(
-        series, title=title, x=x, y=Axis("expected density", float(low), float(high))
-    )
+    shown_density = svg(series, title=title, x=x, y=Axis("expected density", float(low), float(high)))
+    outcome.pictures["prefix-models.svg"] = sheet([deviations(means), shown_density])
+
+
+def deviations(means: dict[str, float]) -> str:
+    """Fig. 4.2: mean deviation of F by the number of classes, as printed and as measured."""
+    series = []
+    for kind, names in (("prefixes", ["|ω| = 1", "|ω| = 2", "|ω| = 3"]), ("combined", list(CLASSES_OF)[3:])):
+        for origin, values in (("printed", PRINTED), ("measured", means)):
+            series.append(Series(f"{kind}, {origin}", [(float(CLASSES_OF[n]), float(values[n])) for n in names]))
+    x, y = Axis("classes of prefixes", 10, 100_000, log=True), Axis("mean deviation of F (%)", -80, 0)
+    return svg(series, title="F-measure against the vector space model (fig. 4.2)", x=x, y=y)
 
 
 def _holds(it_does: bool) -> str:

@@ -130,7 +130,7 @@ def _file(path: Path, wanted: list[str] | None, texts: Sequence[str]) -> Iterato
 def _parts(path: Path, wanted: list[str] | None, texts: Sequence[str]) -> Iterator[pa.RecordBatch]:
     kind = path.suffix.lower()
     if kind in PARQUET:
-        with pa.parquet.ParquetFile(path) as file:
+        with pa.parquet.ParquetFile(path, pre_buffer=False) as file:  # which keeps all that was read until the end
             for name in wanted or ():
                 if name not in file.schema_arrow.names:
                     raise UnknownName(COLUMN, name, file.schema_arrow.names)

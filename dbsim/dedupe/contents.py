@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, Select, func, or_, select, tuple_
+from sqlalchemy import Connection, Select, func, select, tuple_
 
 from dbsim.context import IndexContext
 from dbsim.engines.backend import Backend
@@ -88,8 +88,7 @@ def incident(connection: Connection, backend: Backend, groups: GroupTables, pair
     edges = groups.edges
     parts = []
     for end in (edges.c.a, edges.c.b):
-        listed = backend.json_rows("wanted", ["number"], [])
-        query = _edges(groups, pairing).join(listed, listed.c.number == end)
+        query = _edges(groups, pairing).where(end.in_(_listed(backend)))
         parts.append(Edges.of(connection.execute(query, {"wanted": json_numbers(wanted)})))
     return Edges.concatenate(parts)
 
@@ -116,8 +115,11 @@ def _page(groups: GroupTables, pairing: int, last: tuple[int, int] | None) -> Se
     return query if last is None else query.where(tuple_(edges.c.a, edges.c.b) > last)
 
 
-def touching(groups: GroupTables, backend: Backend) -> Any:
-    """A condition on edges: one end is among the numbers bound as `wanted`."""
-    listed = backend.json_rows("wanted", ["number"], [])
-    numbers = select(listed.c.number)
-    return or_(groups.edges.c.a.in_(numbers), groups.edges.c.b.in_(numbers))
+def touching(groups: GroupTables, backend: Backend) -> list[Any]:
+    """Conditions on edges, for a statement each: that end is among the numbers bound as `wanted`."""
+    return [end.in_(_listed(backend)) for end in (groups.edges.c.a, groups.edges.c.b)]
+
+
+def _listed(backend: Backend) -> Select[Any]:
+    """Not a join, which SQLite would do the other way round: every pair of the pairing against every number."""
+    return select(backend.json_rows("wanted", ["number"], []).c.number)

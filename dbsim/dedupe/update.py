@@ -186,8 +186,8 @@ class Incremental:
         if state.version != update.state.version or self._noted(connection) != update.noted:
             return False
         edges, contents, changes, apart = groups.edges, groups.contents, groups.changes, groups.apart
-        mine = delete(edges).where(edges.c.pairing == self.number, touching(groups, self.place.backend))
-        self._delete(connection, mine, update.compared)
+        for end in touching(groups, self.place.backend):
+            self._delete(connection, delete(edges).where(edges.c.pairing == self.number, end), update.compared)
         insert_edges(connection, self.place, self.number, update.edges)
         listed = self.place.backend.json_rows("wanted", ["number"], [])
         for again in update.results:

@@ -36,7 +36,7 @@ class HostTables(ABC):
 
     @abstractmethod
     def has_table(self, connection: Connection, name: str) -> bool:
-        """Whether dbsim has made this table of its own."""
+        """Whether dbsim has made this table or view of its own."""
 
     @abstractmethod
     def table_names(self, connection: Connection) -> list[str]:
@@ -371,14 +371,18 @@ class Scores(ABC):
         """The objects of a JSON array, bound as `parameter`, as rows with these columns."""
 
 
+Terms = Sequence[Sequence[Sequence[int]]]
+
+
 class Slices(ABC):
     """How bit slices are put together in SQL."""
 
     @abstractmethod
-    def word_places(self, sliced: SliceTables, terms: Sequence[Sequence[Sequence[int]]], *, every: bool) -> str:
+    def word_places(self, sliced: SliceTables, terms: Terms, wide: Terms | None, *, every: bool) -> str:
         """A statement for keys of the rows that may have every term, or one of them at least.
 
-        A term is its slices in each field; a row may have it when some field has all of those.
+        A term is its slices in each field; a row may have it when some field has all of those. `wide` are the same
+        terms in the slices of long texts, where there can be any.
         """
 
     @abstractmethod

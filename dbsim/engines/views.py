@@ -19,7 +19,7 @@ SHORT = 16  # features: what one collision moves the estimate of a shorter text 
 PAIRS, BUCKETS, STATUS = "pairs", "buckets", "dbsim_status"
 # Of the triggers, views and functions of an index: raised when their text changes, so that the next `sync` makes those
 # of an earlier dbsim anew. It stands in their own text, because it must go where they go.
-REVISION = 5
+REVISION = 6
 MARK = f"dbsim revision {REVISION}"
 Jaccard = Callable[[Field, int, str, str], str]  # field, its number, two aliases → a SQL expression
 
@@ -88,12 +88,12 @@ class Surface:
         return {
             "candidates": self.candidates(branch, names),
             "candidate_names": ", ".join(f"p.{name} AS {name}" for name in self.pair_names),
-            **self._decided(names["decisions"]),
+            **self.decided(names["decisions"]),
             "a_is_candidate": self.is_candidate("a"),
             "b_is_candidate": self.is_candidate("b"),
         }
 
-    def _decided(self, table: str) -> dict[str, str]:
+    def decided(self, table: str) -> dict[str, str]:
         """Decisions in force: none about a and b in either order; those for "same" in both orders as `d`."""
         sides = [[quote(name) for name in side] for side in sides_of(self.tables.key_names)]
         fingerprint = quote(self.tables.names.fingerprint)

@@ -121,6 +121,7 @@ class Signer:
         self.keyed = bool(secret or missing)  # a role that may not read the secret compares texts, but signs in SQL
         self._tokens = TokenHasher(secret)
         self._marks: dict[tuple[int, bytes], NDArray[np.int64]] = {}
+        self._places: dict[tuple[int, bytes, int], list[int]] = {}
 
     @property
     def _secret(self) -> bytes:
@@ -238,6 +239,28 @@ class Signer:
         assert plan.words is not None
         tokens = field.tokens if field.words else self._hasher.words(field.folded)
         return as_numbers(plan.words.sign(tokens))
+
+    def widened(self, texts: Sequence[Sequence[str]], wider: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """(fingerprints, documents × 64-bit words): word signatures of all fields with 2^`wider` times the bits."""
+        fields = [self._field(plan, column, filtered=False) for plan, column in zip(self.fields, texts, strict=True)]
+        signed = []
+        for plan, field in zip(self.fields, fields, strict=True):
+            if plan.words:
+                tokens = field.tokens if field.words else self._hasher.words(field.folded)
+                signed.append(as_numbers(plan.words.sign(tokens, wider)))
+        return self.fingerprints(Documents(tuple(fields))), np.concatenate(signed, axis=1)
+
+    def places(self, field: int, folded: bytes, wider: int = 0) -> list[int]:
+        """The bits that the signature of a text with these words has set, in order."""
+        known = self._places.get((field, folded, wider))
+        if known is None:
+            words = self.fields[field].words
+            assert words is not None
+            known = np.unique(words.places(self._hasher.words([folded]).hashes, wider)).tolist()
+            if len(self._places) >= MARKS:
+                self._places = {}
+            self._places[field, folded, wider] = known
+        return known
 
     def mark(self, field: int, folded: bytes) -> NDArray[np.int64]:
         """What the signature of a text with these words must have set, as signed 64-bit numbers."""

@@ -37,23 +37,27 @@ class WordSignature:
         if not 1 <= self.per_word <= MOST_BITS:
             raise ValueError(f"a word sets 1 to {MOST_BITS} bits, not {self.per_word}")
 
-    def places(self, words: Hashes) -> NDArray[np.int64]:
-        """words × per_word: double hashing from the two halves of a token's hash."""
+    def places(self, words: Hashes, wider: int = 0) -> NDArray[np.int64]:
+        """words × per_word: double hashing from the two halves of a token's hash.
+
+        Of a signature with 2^`wider` times the bits: place p here is one of the places p·2^wider … there.
+        """
         first, second = low_lane(words), high_lane(words)
         steps = np.arange(self.per_word, dtype=np.uint64)
         # both lanes have 31 bits, so the sum stays below 2⁶⁴ for any number of steps allowed
         lanes = (first[:, None] + steps[None, :] * (second[:, None] | np.uint64(1))) & np.uint64((1 << 31) - 1)
-        return scale(lanes, self.bits).astype(np.int64)
+        return scale(lanes, self.bits << wider).astype(np.int64)
 
-    def sign(self, tokens: Tokens) -> NDArray[np.uint8]:
-        """documents × bits/8, most significant bit first."""
-        step, documents = max(AT_ONCE // self.bits, 1), len(tokens.counts)
-        made = np.zeros((documents, self.bits // 8), np.uint8)
+    def sign(self, tokens: Tokens, wider: int = 0) -> NDArray[np.uint8]:
+        """documents × bits/8, most significant bit first; with 2^`wider` times the bits."""
+        bits = self.bits << wider
+        step, documents = max(AT_ONCE // bits, 1), len(tokens.counts)
+        made = np.zeros((documents, bits // 8), np.uint8)
         for start in range(0, documents, step):
             counts = tokens.counts[start : start + step]
             words = tokens.hashes[tokens.offsets[start] : tokens.offsets[start + len(counts)]]
-            found = np.zeros((len(counts), self.bits), np.uint8)
-            found[np.repeat(np.arange(len(counts)), counts)[:, None], self.places(words)] = 1
+            found = np.zeros((len(counts), bits), np.uint8)
+            found[np.repeat(np.arange(len(counts)), counts)[:, None], self.places(words, wider)] = 1
             made[start : start + step] = np.packbits(found, axis=1)
         return made
 

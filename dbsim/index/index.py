@@ -24,7 +24,7 @@ from dbsim.progress import Progress, quiet
 from dbsim.sync import models
 from dbsim.sync.compare import Comparison, Differences
 from dbsim.sync.given import refresh_given
-from dbsim.sync.slicing.turning import Slicing
+from dbsim.sync.slicing.checking import SliceCheck
 from dbsim.sync.worker import SyncReport, Worker
 from dbsim.sync.worklog import WorkLog
 from dbsim.tables.index_tables import IndexTables
@@ -99,7 +99,7 @@ class Index(Deciding, Uniting, Measuring, Changing, AtTheDoor, Linked):
         walk = Comparison(self._search.context)
         walk.progress = lambda done, total: progress("checking", done, total)
         found = walk.all(repair=repair) if sample is None else walk.sample(sample, repair=repair)
-        wrong = Slicing(self._search.context).check(repair=repair) if sample is None else []
+        wrong = SliceCheck(self._search.context).run(repair=repair) if sample is None else []
         if repair or not (found or wrong):
             found.different += [key for key in wrong if key not in {*found.keys}]
             return found

@@ -1,18 +1,33 @@
-"""Create, find and drop the tables of stored pairs and groups: GroupTables → the tables and the view."""
+"""Create, find and drop the tables of stored pairs and groups: GroupTables → the tables and the views.
+
+The view of stored pairs is for people: every pair once, by columns named after the table (article_a, article_b). It
+reads stored rows only, so that it opens at once in a browser of databases, where the live view of pairs has to compare.
+Like the groups, it is its owner's alone: it knows nothing of row-level security.
+"""
 
 from __future__ import annotations
+
+import re
 
 from sqlalchemy import Connection, column, select, table
 from sqlalchemy.schema import CreateTable
 
 from dbsim.engines.backend import Backend
 from dbsim.engines.execute import TableHook, run
-from dbsim.engines.views import PAIRS
+from dbsim.engines.views import PAIRS, Surface
 from dbsim.lifecycle.statements import after_table, drop_groups
+from dbsim.resources import filled, sql
 from dbsim.tables import group_results, group_state
-from dbsim.tables.group_tables import GroupTables
-from dbsim.tables.names import identifier, quote
+from dbsim.tables.decision_tables import decisions_name
+from dbsim.tables.group_tables import PUBLISHED, GroupTables
+from dbsim.tables.names import identifier, literal, quote
 
+STORED_PAIRS = "duplicate_pairs"
+PLURALS = (  # the first that fits
+    (r"(?i)ies$", "y"),
+    (r"(?i)(ss|sh|ch|x|z)es$", r"\1"),
+    (r"(?i)(?<=..)(?<![sui])(?<!\bnew)s$", ""),
+)
 RENEW = "renew"  # in the place of a run's token: the next sync seeks these pairs
 
 
@@ -41,8 +56,25 @@ def create(connection: Connection, backend: Backend, groups: GroupTables, after_
         run(connection, after_table(backend, groups.tables, made, after_create_table))
     for index in groups.indexes():
         connection.execute(index)
-    named = [*(made.name for made in groups.all), groups.groups.name, groups.saved_groups.name]
-    run(connection, [*groups.views(), *backend.table_settings(named)])
+    run(connection, backend.table_settings([made.name for made in groups.all]))
+    show(connection, backend, groups)
+
+
+def show(connection: Connection, backend: Backend, groups: GroupTables) -> None:
+    """The views, where there are none."""
+    run(connection, [*groups.views(), *backend.table_settings([groups.groups.name, groups.saved_groups.name])])
+    _show_pairs(connection, backend, groups)
+
+
+def complete_views(connection: Connection, backend: Backend, groups: GroupTables) -> None:
+    """Groups that an earlier dbsim has stored have no view of their pairs."""
+    if exist(connection, backend, groups) and not backend.has_table(connection, stored_pairs_name(groups)):
+        _show_pairs(connection, backend, groups)
+
+
+def _show_pairs(connection: Connection, backend: Backend, groups: GroupTables) -> None:
+    if not groups.tables.record.options.distributed:  # where the view of pairs itself reads what is stored of them
+        run(connection, [stored_pairs_view(groups), *backend.table_settings([stored_pairs_name(groups)])])
 
 
 def renew(connection: Connection, backend: Backend, groups: GroupTables, after_create_table: TableHook | None) -> None:
@@ -68,3 +100,45 @@ def drop(connection: Connection, groups: GroupTables) -> None:
     if groups.tables.record.options.distributed:  # where the view of pairs reads what is stored of them
         run(connection, [f"DROP VIEW IF EXISTS {quote(identifier('dbsim', name, PAIRS))}"])
     run(connection, drop_groups(name))
+
+
+# ── the view of stored pairs ──
+def stored_pairs_name(groups: GroupTables) -> str:
+    return identifier("dbsim", groups.tables.record.name, STORED_PAIRS)
+
+
+def stored_pairs_view(groups: GroupTables) -> str:
+    tables, surface = groups.tables, Surface(groups.tables)
+    decisions = quote(decisions_name(tables.record.name))
+    decided = surface.decided(decisions)
+    names = {
+        "keys": _keys(surface),
+        "signatures": quote(tables.signatures.name),
+        "fingerprint": quote(tables.names.fingerprint),
+        "edges": quote(groups.edges.name),
+        "published": f"(SELECT r.pairing FROM {quote(groups.results.name)} AS r WHERE r.name = {literal(PUBLISHED)})",
+        "decisions": decisions,
+        "undecided": decided["undecided"],
+        "same_in_order": decided["same_in_order"],
+        "a_before_b": f"({surface.key_of('a')}) < ({surface.key_of('b')})",
+    }
+    return f"CREATE VIEW {quote(stored_pairs_name(groups))} AS {filled(sql('common', 'stored_pairs'), names)}"
+
+
+def singular(name: str) -> str:
+    """articles → article, companies → company, addresses → address; a name that is no plural stays."""
+    for ending, one in PLURALS:
+        if re.search(ending, name):
+            return re.sub(ending, one, name)
+    return name
+
+
+def _keys(surface: Surface) -> str:
+    """a.id AS article_a, b.id AS article_b; of a composite key article_a_<column>, …"""
+    row, columns = singular(surface.options.table), surface.tables.key_names
+    parts = []
+    for side in "ab":
+        for name in columns:
+            shown = identifier(row, side) if len(columns) == 1 else identifier(row, side, name)
+            parts.append(f"{side}.{quote(name)} AS {quote(shown)}")
+    return ", ".join(parts)

@@ -124,7 +124,7 @@ def _statements(backend: Backend, old: Table, new: Table) -> Iterator[str]:
 def _show(connection: Connection, backend: Backend, tables: IndexTables, roles: dict[str, bool]) -> None:
     groups = GroupTables(tables)
     if stored_groups.exist(connection, backend, groups):
-        run(connection, [*groups.views(), *backend.table_settings([groups.groups.name, groups.saved_groups.name])])
+        stored_groups.show(connection, backend, groups)
     show(connection, backend, tables)
     backend.grant_again(connection, tables, roles)
     if tables.record.options.triggers:

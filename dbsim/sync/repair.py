@@ -9,12 +9,14 @@ from sqlalchemy import Connection, insert, literal, select
 from dbsim.engines.execute import run
 from dbsim.errors import StatementRejected
 from dbsim.lifecycle import decisions
+from dbsim.lifecycle import groups as stored_groups
 from dbsim.lifecycle.create import LOCK_WAIT, outdated, show
 from dbsim.lifecycle.fit import source_problem, widened
 from dbsim.lifecycle.rename import Renames, rename
 from dbsim.lifecycle.words import slices
 from dbsim.sync.generations import Generations
 from dbsim.tables import catalogue
+from dbsim.tables.group_tables import GroupTables
 
 
 @dataclass
@@ -133,3 +135,4 @@ class Repair:
         decisions.create(connection, backend, tables, self.index.context.after_create_table)
         slices.without_btree(connection, tables)
         show(connection, backend, tables, self.index.context.after_create_table)
+        stored_groups.complete_views(connection, backend, GroupTables(tables))

@@ -22,6 +22,7 @@ from dbsim.sync.generations import Generations
 from dbsim.sync.presign import Rehearsal
 from dbsim.sync.repair import Repair
 from dbsim.sync.slicing.turning import Slicing
+from dbsim.sync.slicing.widening import Widening
 from dbsim.tables import catalogue
 
 
@@ -118,6 +119,7 @@ class Worker(Generations):
         self._repair.complete_decisions()
         self._build.tidy()
         Slicing(self.context, self.progress).run()
+        Widening(self.context, self.progress).run()
         return report
 
     def build(self) -> tuple[int, bool] | None:

@@ -96,7 +96,7 @@ cardinality_table = Table(
 )
 
 GROUP_TABLES = ("edges", "contents", "changes", "grouping", "results", "apart", "respected", "claims")
-GROUP_VIEWS = ("groups", "saved_groups")
+GROUP_VIEWS = ("groups", "saved_groups", "duplicate_pairs")
 SUFFIXES = (*GROUP_TABLES, *GROUP_VIEWS)
 DERIVED = re.compile(  # dbsim_a_k0 belongs to index a
     rf"_(queue|parts|flagged|changed_up_to|linked|word_(slices|places|tail)|decisions|claims|pairs|buckets|signatures|fingerprint|pkey|k\d+|g\d+|{'|'.join(SUFFIXES)})$"

@@ -6,6 +6,9 @@ dbsim_<index>_word_slices  a bit of the signatures, over a block of rows: one bi
 dbsim_<index>_word_places  the row behind each place; a place without a row is a hole
 dbsim_<index>_word_tail    rows that came or changed since, append-only: their signatures are looked at one by one
 
+A long text fills its signature, so that nearly every question would read it. Where many have filled, they get places in
+wide blocks, whose slices are those of a longer signature; it is stored nowhere else, but made from the text.
+
 A question ANDs the slices of its words' bits, looks up the places that are left, and adds the tail. So each row has to
 be in the tail unless its place has its bits; anything else there is costs time, and no answer, because texts decide.
 """
@@ -28,6 +31,10 @@ from dbsim.tables.types import many_bits, placed, row_number
 BLOCK = 8192  # places: slices of 1 kB, of which PostgreSQL compresses none and SQLite puts several on a page
 TAIL = 512  # rows that stay unsliced, at a few microseconds a question each
 COMPLETE = -1  # in the place of a slice: every row has a place or is in the tail
+WIDENED = -2  # in the place of a slice: the block's long texts were looked for
+WIDER = 3  # long texts have 2^3 times the bits, in blocks of as many times fewer places …
+FIRST_WIDE = 1 << 20  # … numbered from here on, their slices behind those of the others
+MOST_SLICES = 1 << 15  # of a block: writing it must not take long
 SUFFIXES = ("word_slices", "word_places", "word_tail")
 
 
@@ -51,6 +58,16 @@ class SliceTables:
     def wanted(self) -> bool:
         """Whether this index has word signatures on one machine."""
         return bool(self.tables.names.words) and not self.tables.record.options.distributed
+
+    @cached_property
+    def bits(self) -> int:
+        """Of the signatures of all fields: slices 0 … bits - 1, and from there on those of long texts."""
+        return sum(field.word_bits for field in self.tables.record.options.fields)
+
+    @cached_property
+    def wider(self) -> int:
+        """How often the bits are doubled for long texts; 0 where there is no room for that."""
+        return WIDER if self.bits << WIDER <= MOST_SLICES else 0
 
     @cached_property
     def _names(self) -> list[str]:

@@ -179,13 +179,15 @@ def test_sql_runs_as_written(shop: str) -> None:
     page = ROOT / "docs" / "sql.md"
     for command in commands(page):
         assert run(command.replace("shop.db", shop)).returncode == 0
-    answers = [client_answers(shop, statement) for statement in statements(page, "sql")]
-    assert answers[0] == answers[1].replace("1|2|", "2|", 1)
-    assert answers[0].startswith("2|0.")
-    assert answers[3].startswith("articles|3|3|0|")
+    one, both, stored, groups, _, status, _ = (client_answers(shop, each) for each in statements(page, "sql"))
+    assert one == both.replace("1|2|", "2|", 1)
+    assert one.startswith("2|0.")
+    assert stored.startswith("1|2|0.")
+    assert groups.startswith("1|1|1")
+    assert status.startswith("articles|3|3|0|")
     if "://" in shop:
         answers = [client_answers(shop, one) for one in statements(page, "postgresql")]
-        search, similar, edited, decisions, explain, components, fill, grant, words, both = answers
+        search, similar, edited, decisions, explain, components, fill, grant, words, joined = answers
         title, score, _ = search.splitlines()[0].split("|")
         assert (title, float(score)) == ("The text", 1.0)
         assert similar.startswith("2|0.")
@@ -196,7 +198,7 @@ def test_sql_runs_as_written(shop: str) -> None:
         assert fill == "0"
         assert grant.startswith("GRANT SELECT ON public.articles TO pg_monitor")  # what the role lacks still
         assert words == "The text"
-        assert both.startswith("2|0.")
+        assert joined.startswith("2|0.")
 
 
 def client_answers(shop: str, statement: str) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import random
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from sqlalchemy import inspect, text
+from sqlalchemy import event, inspect, text
 
 import dbsim
 from dbsim.dedupe.kernels.buckets import Limits
@@ -203,6 +204,29 @@ def test_explorations_leave_the_published_groups_alone(database: dbsim.Database)
     assert [result["name"] for result in index.results()] == ["mine", "published", "tight, 0.9"]
     with pytest.raises(InvalidOption, match="cannot name a result"):
         index.duplicates(save="published")
+
+
+def test_a_change_looks_at_its_own_pairs_only(tmp_path: Path) -> None:
+    """SQLite's planner does not know how many pairs there are: no statement may leave it a way to read them all."""
+    database = dbsim.open(tmp_path / "articles.db", create=True)
+    database.upgrade()
+    index = fill(database, generated(100))
+    index.duplicates()
+    plans: list[str] = []
+
+    def explain(connection: Any, cursor: Any, statement: str, parameters: Any, *_: Any) -> None:
+        if "dbsim_articles_edges" in statement and "wanted" in statement:
+            plans.extend(
+                row[3] for row in connection.connection.cursor().execute(f"EXPLAIN QUERY PLAN {statement}", parameters)
+            )
+
+    run(database, "UPDATE articles SET body = body || ' more' WHERE id < 20")
+    event.listen(database.engine, "before_cursor_execute", explain)
+    index.sync()
+    found = [step for step in plans if "dbsim_articles_edges" in step]
+    assert len(found) > 3
+    assert [step for step in found if not step.endswith(("(pairing=? AND a=?)", "(pairing=? AND b=?)"))] == []
+    database.close()
 
 
 def saved_groups(database: dbsim.Database, name: str) -> list[tuple[Any, ...]]:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -23,8 +22,7 @@ KeyColumn = Callable[[int, Nodes | None], NDArray[np.int64]]  # a column's keys,
 FEWEST = 400  # contents of a bucket that is always compared all with all: 80,000 pairs, some ten milliseconds
 BUDGET = 300  # candidates a content: they take about as long to compare as its text took to sign
 FREE = 20_000_000  # candidates that are compared in any case: some ten seconds
-SORTED = 1 << 20  # contents sorted at once
-SAMPLE = 4096  # keys that tell where to cut a column
+MIX = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ divided by the golden ratio, odd: a one-to-one map
 SAMPLED = 4  # key columns on which the cost of a limit is measured
 NODE_BITS = 40  # of a packed pair for the larger content; the rest for the smaller one, counted from the block's first
 BLOCK_NODES = 1 << (64 - NODE_BITS)
@@ -86,22 +84,21 @@ def _levels(column: int, columns: int, key: KeyColumn, limits: Limits) -> Iterat
 
 
 def _first(keys: NDArray[np.int64]) -> Runs:
-    """All contents by equal keys, a range of keys at a time: sorting takes some forty bytes for each that is sorted."""
-    cuts = np.sort(keys[:: max(1, len(keys) // SAMPLE)])[:: max(1, SAMPLE * SORTED // max(len(keys), 1))][1:]
-    parts = []
-    for low, high in pairwise([None, *np.unique(cuts).tolist(), None]):
-        there = np.ones(len(keys), bool) if low is None else keys >= low
-        if high is not None:
-            there &= keys < high
-        members = np.flatnonzero(there).astype(node_type(len(keys)))
-        parts.append(runs(members, keys[members]))
-    if len(parts) == 1:
-        return parts[0]
-    buckets = np.cumsum([0, *(int(part.number[-1]) + 1 if len(part.number) else 0 for part in parts[:-1])])
-    numbers = [part.number + before for part, before in zip(parts, buckets.tolist(), strict=True)]
-    columns = zip(*((part.members, part.rank, part.size, part.outer) for part in parts), strict=True)
-    members, rank, size, outer = (np.concatenate(column) for column in columns)
-    return Runs(members, np.concatenate(numbers), rank, size, outer)
+    """All contents by equal keys. Most are alone: a sort of shortened keys, which takes a tenth, leaves them out."""
+    low = np.uint64((1 << max(1, (len(keys) - 1).bit_length())) - 1)
+    packed = keys.view(np.uint64) * MIX  # so that the upper bits tell keys apart that differ in any
+    packed &= ~low
+    packed |= np.arange(len(keys), dtype=np.uint64)  # in the lower bits the content's number
+    packed.sort()
+    alike = (packed[1:] ^ packed[:-1]) <= low
+    several = np.zeros(len(keys), bool)
+    several[1:] = alike
+    several[:-1] |= alike
+    packed = packed[several]
+    packed &= low
+    packed.sort()
+    members = packed.astype(node_type(len(keys)))
+    return runs(members, keys[members])
 
 
 def _finer(

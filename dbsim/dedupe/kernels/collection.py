@@ -51,15 +51,14 @@ class Collection:
         keep: Callable[[NDArray[np.int64]], None] | None = None,
     ) -> Collection:
         """Rows without features must not be among the blocks; `keep` hears which rows of a block are new contents."""
-        made = Collection(fields, joins)
-        seen = np.empty(0, np.int64)
-        rows: list[NDArray[np.int64]] = [seen]
-        firsts: list[NDArray[np.int64]] = [seen]
+        made, seen = Collection(fields, joins), _Seen()
+        rows: list[NDArray[np.int64]] = [np.empty(0, np.int64)]
+        firsts: list[NDArray[np.int64]] = [np.empty(0, np.int64)]
         counts: list[list[NDArray[np.int32]]] = [[np.empty(0, np.int32)] for _ in fields]
         rarities: list[list[NDArray[np.int16]]] = [[np.empty(0, np.int16)] for _ in fields]
         for block in blocks:
             rows.append(block.fingerprints)
-            new, seen = _new(block.fingerprints, seen)
+            new = seen.new(block.fingerprints)
             firsts.append(block.fingerprints[new])
             made._append(block, new)
             if keep is not None:
@@ -68,8 +67,8 @@ class Collection:
                 column.append(part.counts[new].astype(np.int32))
             for kept, rarity in zip(rarities, block.rarities, strict=False):  # only records have any
                 kept.append(rarity[new].astype(np.int16))
-        made.fingerprints = seen
-        made.copies = _counted(rows, seen)
+        made.fingerprints = seen.all()
+        made.copies = _counted(rows, made.fingerprints)
         made.order = np.argsort(np.concatenate(firsts), kind="stable")
         made.counts = [np.concatenate(column)[made.order] for column in counts]
         made.rarities = [joined[made.order] for column in rarities if len(joined := np.concatenate(column))]
@@ -137,11 +136,31 @@ def _counted(blocks: list[NDArray[np.int64]], contents: NDArray[np.int64]) -> ND
     return found
 
 
-def _new(fingerprints: NDArray[np.int64], seen: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(places of the first rows of contents not seen before, in the rows' order; all contents seen now, sorted)."""
-    values, first = np.unique(fingerprints, return_index=True)
-    place = np.searchsorted(seen, values)
-    known = np.zeros(len(values), bool)
-    inside = place < len(seen)
-    known[inside] = seen[place[inside]] == values[inside]
-    return np.sort(first[~known]), np.insert(seen, place[~known], values[~known])
+class _Seen:
+    """Numbers met so far, in sorted runs, each more than twice as long as the next: few, and rarely merged."""
+
+    def __init__(self) -> None:
+        self._runs: list[NDArray[np.int64]] = []
+
+    def new(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Places of those not met before, of equal ones the first; from now on they are met."""
+        values, first = np.unique(numbers, return_index=True)
+        for run in self._runs:
+            place = np.minimum(np.searchsorted(run, values), len(run) - 1)
+            fresh = run[place] != values
+            values, first = values[fresh], first[fresh]
+        if len(values):
+            self._add(values)
+        return np.sort(first)
+
+    def _add(self, run: NDArray[np.int64]) -> None:
+        while self._runs and len(self._runs[-1]) <= 2 * len(run):
+            run = np.sort(np.concatenate([self._runs.pop(), run]), kind="stable")  # which merges what is sorted
+        self._runs.append(run)
+
+    def all(self) -> NDArray[np.int64]:
+        """Sorted; nothing can be met after it."""
+        found = np.concatenate([np.empty(0, np.int64), *self._runs])
+        self._runs.clear()
+        found.sort(kind="stable")
+        return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from dbsim.engines.backend import Backend
+from dbsim.engines.backend import Backend, Terms
 from dbsim.resources import filled, sql
 from dbsim.tables import slice_tables
 from dbsim.tables.names import quote
@@ -14,17 +14,21 @@ from dbsim.tables.slice_tables import SliceTables
 class PostgreSQLSlices(Backend):
     """See `Slices` for what each step means."""
 
-    def word_places(self, sliced: SliceTables, terms: Sequence[Sequence[Sequence[int]]], *, every: bool) -> str:
-        bits = (" & " if every else " | ").join(
-            f"({' | '.join(f'bit_and(bits) FILTER (WHERE slice IN ({listed(field)}))' for field in term)})"
-            for term in terms
-        )
-        numbers = sorted({number for term in terms for field in term for number in field})
+    def word_places(self, sliced: SliceTables, terms: Terms, wide: Terms | None, *, every: bool) -> str:
+        bits = _bits(terms, every)
+        if wide is not None:  # NULL where a block has none of the slices
+            bits = f"coalesce({bits}, {_bits(wide, every)})"
+        numbers = sorted({number for term in (*terms, *(wide or ())) for field in term for number in field})
         return word_places(sliced, bits, listed(numbers))
 
     def found_by(self, columns: Sequence[str], keys: str) -> str | None:
         # an array makes an index scan, a subquery perhaps a scan of the whole table
         return f"{columns[0]} = ANY (ARRAY({keys}))" if len(columns) == 1 else None
+
+
+def _bits(terms: Terms, every: bool) -> str:
+    fields = ([f"bit_and(bits) FILTER (WHERE slice IN ({listed(field)}))" for field in term] for term in terms)
+    return (" & " if every else " | ").join(f"({' | '.join(parts)})" for parts in fields)
 
 
 def listed(numbers: Iterable[int]) -> str:

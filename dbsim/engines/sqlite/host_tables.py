@@ -59,7 +59,8 @@ class SQLiteHostTables(Backend):
         return declared if collation.upper() == "BINARY" else f"{declared} COLLATE {quote(collation)}".strip()
 
     def has_table(self, connection: Connection, name: str) -> bool:
-        found = connection.exec_driver_sql("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", (name,))
+        statement = "SELECT 1 FROM sqlite_master WHERE type IN ('table', 'view') AND name = ?"
+        found = connection.exec_driver_sql(statement, (name,))
         return found.first() is not None
 
     def table_names(self, connection: Connection) -> list[str]:

@@ -4,25 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dbsim.engines.backend import Backend
+from dbsim.engines.backend import Backend, Terms
 from dbsim.resources import filled, sql
 from dbsim.tables import slice_tables
 from dbsim.tables.names import quote
 from dbsim.tables.slice_tables import SliceTables
 
 MOST_ARGUMENTS = 100  # of a function: SQLite allows 127 or more
-Terms = Sequence[Sequence[Sequence[int]]]
 
 
 class SQLiteSlices(Backend):
     """See `Slices` for what each step means."""
 
-    def word_places(self, sliced: SliceTables, terms: Terms, *, every: bool) -> str:
-        many = sum(len(field) for term in terms for field in term) > MOST_ARGUMENTS
+    def word_places(self, sliced: SliceTables, terms: Terms, wide: Terms | None, *, every: bool) -> str:
+        slices, heads = quote(sliced.slices.name), [0]
+        found = _found(slices, terms, every)
+        if wide is not None:
+            heads.append(sliced.bits)
+            found = f"CASE b.slice WHEN 0 THEN {found} ELSE {_found(slices, wide, every)} END"
         names = {
             "keys": ", ".join(f"p.{column.name}" for column in sliced.keys(sliced.places)),
-            "found": (_in_digits if many else _as_they_are)(quote(sliced.slices.name), terms, every),
-            "slices": quote(sliced.slices.name),
+            "found": found,
+            "heads": ", ".join(map(str, heads)),
+            "slices": slices,
             "places": quote(sliced.places.name),
             "block": slice_tables.BLOCK,
         }
@@ -30,6 +34,11 @@ class SQLiteSlices(Backend):
 
     def found_by(self, columns: Sequence[str], keys: str) -> str | None:
         return f"({', '.join(columns)}) IN ({keys})"
+
+
+def _found(slices: str, terms: Terms, every: bool) -> str:
+    many = sum(len(field) for term in terms for field in term) > MOST_ARGUMENTS
+    return (_in_digits if many else _as_they_are)(slices, terms, every)
 
 
 def _as_they_are(slices: str, terms: Terms, every: bool) -> str:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, Connection, column, select
 
-from dbsim.options import MOST_WORD_BITS
+from dbsim.options.fields import MOST_WORD_BITS
 from dbsim.tables.index_tables import IndexTables
 
 SAMPLE = 4000  # rows

@@ -32,28 +32,32 @@ class Run:
         return re.compile(b" " + b" +".join(map(re.escape, self.words.split())) + b" ")
 
     @cached_property
-    def _parts(self) -> list[str]:
+    def parts(self) -> list[str]:
         """The words, if all are ASCII; otherwise no text of ASCII characters has them."""
         return self.words.decode().split() if self.words.isascii() else []
 
     @cached_property
+    def _spaced(self) -> str:
+        return f" {' '.join(self.parts)} "
+
+    @cached_property
     def _lowered(self) -> re.Pattern[str]:
         """From the place of the first word on."""
-        return re.compile("[^a-z0-9]+".join(map(re.escape, self._parts)) + "(?![a-z0-9])")
+        return re.compile("[^a-z0-9]+".join(map(re.escape, self.parts)) + "(?![a-z0-9])")
 
-    def inside(self, text: str | bytes) -> bool:
-        """A text in lower case, or a folded one with spaces at both ends."""
-        if isinstance(text, str):
-            return bool(self._parts) and all(part in text for part in self._parts) and self._inside_lowered(text)
+    def in_folded(self, text: bytes) -> bool:
+        """A folded text with spaces at both ends."""
         return self._marked in text if b" " not in self.words else self._folded.search(text) is not None
 
-    def _inside_lowered(self, text: str) -> bool:
+    def in_lowered(self, text: str) -> bool:
         """At the places of the first word: a pattern alone would look at every character, at twenty times the cost."""
-        at = text.find(self._parts[0])
+        if self._spaced in text:
+            return True
+        at = text.find(self.parts[0])
         while at >= 0:
             if (at == 0 or text[at - 1] not in LETTERS) and self._lowered.match(text, at):
                 return True
-            at = text.find(self._parts[0], at + 1)
+            at = text.find(self.parts[0], at + 1)
         return False
 
 
@@ -65,15 +69,23 @@ class FieldTexts:
     texts: Sequence[str]
 
     def having(self, run: Run, places: Sequence[int]) -> list[int]:
-        """Those of these texts that have the words; none has no words."""
-        return [place for place in places if run.inside(self._forms[place])] if run.words else []
+        """Those of these texts that have the words, in no certain order; none has no words."""
+        if not run.words:
+            return []
+        lowered, folded = self._lowered, self._folded
+        found = [place for place in places if place in folded and run.in_folded(folded[place])] if folded else []
+        for part in run.parts:
+            places = [place for place in places if part in lowered[place]]
+        return found + [place for place in places if run.in_lowered(lowered[place])] if run.parts else found
 
     @cached_property
-    def _forms(self) -> list[str | bytes]:
-        if not self.normaliser.plain:
-            return list(self.normaliser.fold_all(self.texts))
-        forms: list[str | bytes] = [text.lower() if text.isascii() else b"" for text in self.texts]
-        others = [place for place, form in enumerate(forms) if form == b""]
-        for place, folded in zip(others, self.normaliser.fold_all([self.texts[n] for n in others]), strict=True):
-            forms[place] = folded
-        return forms
+    def _lowered(self) -> list[str]:
+        """Those that need no folding; nothing in place of the others."""
+        plain = self.normaliser.plain
+        return [text.lower() if plain and text.isascii() else "" for text in self.texts]
+
+    @cached_property
+    def _folded(self) -> dict[int, bytes]:
+        """The others, by their place."""
+        others = [place for place, text in enumerate(self._lowered) if not text]
+        return dict(zip(others, self.normaliser.fold_all([self.texts[place] for place in others]), strict=True))

@@ -88,7 +88,8 @@ def _keys(search: SearchEngine, question: Question) -> str:
         f"SELECT {', '.join(f't.{key}' for key in keys)} FROM {quote(tables.tail.name)} AS t "
         f"WHERE EXISTS ({row} AND ({question.as_text(terms, every=every)}) LIMIT 1 OFFSET 0)"
     )
-    placed = search.backend.word_places(tables, question.slices(terms), every=every)
+    wide = question.slices(terms, wide=True) if tables.wider else None
+    placed = search.backend.word_places(tables, question.slices(terms), wide, every=every)
     return f"SELECT * FROM (\n{placed}) AS placed UNION ALL {changed}"
 
 

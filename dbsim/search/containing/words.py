@@ -21,6 +21,7 @@ from dbsim.options import Field
 from dbsim.search.containing.looking import FieldTexts, Run
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.names import identifier, quote
+from dbsim.tables.slice_tables import SliceTables
 from dbsim.text.normalisers.registry import normaliser_of
 
 
@@ -114,17 +115,17 @@ class Question:
         )
         return (" AND " if every else " OR ").join(f"({one})" for one in found)
 
-    def slices(self, terms: Sequence[Sequence[bytes]]) -> list[list[list[int]]]:
-        """The bits of each term in each field that can have it, numbered through all fields."""
-        return [list(self._places(term)) for term in terms]
+    def slices(self, terms: Sequence[Sequence[bytes]], wide: bool = False) -> list[list[list[int]]]:
+        """The slices of each term in each field that can have it, numbered through all fields; see SliceTables."""
+        return [list(self._slices(term, wide)) for term in terms]
 
-    def _places(self, term: Sequence[bytes]) -> Iterator[list[int]]:
-        first = 0
-        for number, ((_, field), folded) in enumerate(zip(self.fields, term, strict=True)):
+    def _slices(self, term: Sequence[bytes], wide: bool) -> Iterator[list[int]]:
+        sliced = SliceTables.of(self.tables)
+        first, wider = (sliced.bits, sliced.wider) if wide else (0, 0)
+        for (place, field), folded in zip(self.fields, term, strict=True):
             if folded:
-                bits = np.unpackbits(self._mark(number, folded).astype(">i8").view(np.uint8))
-                yield (first + np.flatnonzero(bits)).tolist()
-            first += field.word_bits
+                yield [first + number for number in self.signer.places(place, folded, wider)]
+            first += field.word_bits << wider
 
     def _mark(self, number: int, folded: bytes) -> NDArray[np.int64]:
         """What the signature of one of the fields must have set."""

@@ -7,7 +7,7 @@ holes, and the blocks that they come into are written anew from the rows themsel
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -23,7 +23,7 @@ from dbsim.lifecycle.words import slices
 from dbsim.progress import Progress, quiet
 from dbsim.tables import catalogue, slice_tables
 from dbsim.tables.key_conditions import after, among, chunks, key_columns
-from dbsim.tables.slice_tables import COMPLETE, SliceTables
+from dbsim.tables.slice_tables import COMPLETE, FIRST_WIDE, SliceTables
 from dbsim.tables.source import Key
 
 
@@ -64,17 +64,17 @@ class Slicing(Stage):
 
     def step(self, connection: Connection, ahead: Ahead | None = None) -> int:
         """The next block of the first turn, or the tail; how many rows got a place. 0 when nothing is left to do."""
-        if not self._hold(connection) or not slices.due(connection, self.backend, self.tables):
+        if not self.hold(connection) or not slices.due(connection, self.backend, self.tables):
             return 0
         if not slices.complete(connection, self.tables):
             return self._first(connection, ahead)
         return self._fold(connection)
 
     def _create(self, connection: Connection) -> None:
-        if self._hold(connection):
+        if self.hold(connection):
             slices.create(connection, self.backend, self.tables, self.context.after_create_table)
 
-    def _hold(self, connection: Connection) -> bool:
+    def hold(self, connection: Connection) -> bool:
         """Keep other workers from these rows, and inline triggers to their queue; False when the index is another."""
         name = self.tables.record.name
         self.backend.share(connection, name)
@@ -106,8 +106,8 @@ class Slicing(Stage):
         keys = [tuple(row) for row in connection.execute(self._following(connection, columns))]
         first, size = self._first_free(connection), slice_tables.BLOCK
         if ahead is not None and (ahead.keys, ahead.first) == (keys, first) and first % size == 0:
-            self._insert_places(connection, first, keys)
-            self._replace_block(connection, first // size, ahead.bits)
+            self.insert_places(connection, first, keys)
+            self.replace_block(connection, first // size, ahead.bits)
         else:
             self._append(connection, keys)
         if len(keys) < size:
@@ -135,18 +135,18 @@ class Slicing(Stage):
 
     def _dissolved(self, connection: Connection) -> list[Key]:
         """Rows of blocks, but for the last one, whose places are holes for more than a half; the blocks are gone."""
-        places, size = self.sliced.places, slice_tables.BLOCK
+        places, slices_, size = self.sliced.places, self.sliced.slices, slice_tables.BLOCK
         block = places.c.place // size
         counts = connection.execute(select(block, func.count()).group_by(block)).all()
         live: dict[int, int] = dict(map(tuple, counts))
-        known = connection.execute(select(self.sliced.slices.c.block).distinct().where(self.sliced.slices.c.slice == 0))
-        blocks = sorted(int(number) for number in known.scalars())
         found: list[Key] = []
-        for number in (one for one in blocks[:-1] if 2 * live.get(one, 0) < size):
-            inside = places.c.place.between(number * size, number * size + size - 1)
-            found += [tuple(row) for row in connection.execute(select(*self.sliced.keys(places)).where(inside))]
-            connection.execute(delete(places).where(inside))
-            connection.execute(delete(self.sliced.slices).where(self.sliced.slices.c.block == number))
+        for head, room in ((0, size), (self.sliced.bits, size >> self.sliced.wider)):
+            known = connection.scalars(select(slices_.c.block).where(slices_.c.slice == head).order_by(slices_.c.block))
+            for number in (one for one in known.all()[:-1] if 2 * live.get(one, 0) < room):
+                inside = places.c.place.between(number * size, number * size + size - 1)
+                found += [tuple(row) for row in connection.execute(select(*self.sliced.keys(places)).where(inside))]
+                connection.execute(delete(places).where(inside))
+                connection.execute(delete(slices_).where(slices_.c.block == number, slices_.c.slice != COMPLETE))
         return found
 
     def _stored(self, connection: Connection, keys: Sequence[Key]) -> list[Key]:
@@ -163,21 +163,23 @@ class Slicing(Stage):
         if not keys:
             return
         first, size = self._first_free(connection), slice_tables.BLOCK
-        self._insert_places(connection, first, keys)
+        self.insert_places(connection, first, keys)
         for block in range(first // size, (first + len(keys) - 1) // size + 1):
-            self._replace_block(connection, block, turned(*self.block_signatures(connection, block)))
+            self.replace_block(connection, block, turned(*self.block_signatures(connection, block)))
 
     def _first_free(self, connection: Connection) -> int:
-        last = connection.scalar(select(func.max(self.sliced.places.c.place)))
+        place = self.sliced.places.c.place
+        last = connection.scalar(select(func.max(place)).where(place < FIRST_WIDE * slice_tables.BLOCK))
         return 0 if last is None else int(last) + 1
 
-    def _insert_places(self, connection: Connection, first: int, keys: Sequence[Key]) -> None:
+    def insert_places(self, connection: Connection, first: int, keys: Sequence[Key]) -> None:
         self.backend.insert_rows(connection, self.sliced.places, [(first + n, *key) for n, key in enumerate(keys)])
 
-    def _replace_block(self, connection: Connection, block: int, bits: NDArray[np.uint8]) -> None:
+    def replace_block(self, connection: Connection, block: int, bits: NDArray[np.uint8], first: int = 0) -> None:
+        """Its slices, numbered from `first` on."""
         rows = self.sliced.slices
         connection.execute(delete(rows).where(rows.c.block == block, rows.c.slice != COMPLETE))
-        values = ((number, block, self.backend.stored_bits(row.tobytes())) for number, row in enumerate(bits))
+        values = ((number, block, self.backend.stored_bits(row.tobytes())) for number, row in enumerate(bits, first))
         self.backend.insert_rows(connection, rows, values)
 
     def block_signatures(self, connection: Connection, block: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -191,59 +193,3 @@ class Slicing(Stage):
         )
         rows = np.array([tuple(row) for row in connection.execute(query)], np.int64).reshape(-1, 1 + len(words))
         return rows[:, 0] - block * size, rows[:, 1:]
-
-    # ── what `check` asks ──
-    def check(self, *, repair: bool) -> list[Key]:
-        """Rows that a question could miss: neither in the tail nor at a place that has their bits."""
-        if not self.read(lambda c: slices.exist(c, self.backend, self.tables)):
-            return []
-        found = self.read(self._wrong)
-        if repair and found:
-            self.write(lambda c: self._note(c, found))
-        return found
-
-    def _wrong(self, connection: Connection) -> list[Key]:
-        self.backend.snapshot(connection)
-        if not slices.complete(connection, self.tables):
-            return []
-        tail = self.sliced.tail
-        noted = {tuple(row) for row in connection.execute(select(tail).distinct())}
-        stored = self.tables.words
-        lost = (
-            select(*key_columns(stored, self.tables))
-            .outerjoin(self.sliced.places, self.sliced.row(self.sliced.places))
-            .where(self.sliced.places.c.place.is_(None))
-        )
-        found = [tuple(row) for row in connection.execute(lost)]
-        places = self.sliced.places
-        blocks = connection.scalar(select(func.max(places.c.place)))
-        for block in range(0 if blocks is None else int(blocks) // slice_tables.BLOCK + 1):
-            found += self._wrong_in(connection, block)
-        return [key for key in dict.fromkeys(found) if key not in noted]
-
-    def _wrong_in(self, connection: Connection, block: int) -> Iterator[Key]:
-        rows, places, size = self.sliced.slices, self.sliced.places, slice_tables.BLOCK
-        numbers, words = self.block_signatures(connection, block)
-        expected = turned(numbers, words)
-        query = select(rows.c.slice, rows.c.bits).where(rows.c.block == block)
-        kept: dict[int, object] = dict(map(tuple, connection.execute(query).all()))
-        width = 8 * expected.shape[1]
-        wrong = np.zeros(width, bool)
-        live = np.zeros(width, bool)
-        live[numbers] = True
-        for number, bits in enumerate(expected):
-            held = np.zeros(width, np.uint8)
-            if kept.get(number) is not None:
-                there = np.unpackbits(np.frombuffer(self.backend.read_bits(kept[number]), np.uint8))[:width]
-                held[: len(there)] = there
-            wrong |= live & (np.unpackbits(bits) != held)
-        for place in np.flatnonzero(wrong).tolist():
-            query = select(*self.sliced.keys(places)).where(places.c.place == block * size + place)
-            yield from (tuple(row) for row in connection.execute(query))
-
-    def _note(self, connection: Connection, keys: Sequence[Key]) -> None:
-        """Into the tail, where every question looks."""
-        if self._hold(connection):
-            for some in chunks(keys, self.backend.key_batch):
-                slices.forget(connection, self.backend, self.tables, some)
-                slices.note(connection, self.backend, self.tables, some)

@@ -16,7 +16,9 @@ DECLARE
     dbsim_term text;
     dbsim_number integer := 0;
     dbsim_complete boolean := false;
-    dbsim_bits text;
+    dbsim_bits text[] := ARRAY[NULL, NULL]::text[];
+    dbsim_field text;
+    dbsim_wider integer;
     dbsim_slices integer[] := '{}';
 BEGIN
     IF has_table_privilege(to_regclass({slices_literal}), 'SELECT') THEN
@@ -32,10 +34,14 @@ BEGIN
             dbsim_wanted := dbsim_wanted || ARRAY[dbsim_spelled];
             dbsim_condition := concat_ws(' AND ', dbsim_condition, '(' || {marked}(dbsim_spelled) || ')');
             IF dbsim_complete THEN
-                SELECT concat_ws(' & ', dbsim_bits, '(' || string_agg(
-                    format('bit_and(bits) FILTER (WHERE slice = ANY (%L))', field), ' | '
-                ) || ')') INTO dbsim_bits FROM {sliced}(dbsim_spelled) AS field;
-                dbsim_slices := dbsim_slices || ARRAY(SELECT unnest(field) FROM {sliced}(dbsim_spelled) AS field);
+                FOR dbsim_kind IN 1 .. 2 LOOP
+                    dbsim_wider := CASE dbsim_kind WHEN 1 THEN 0 ELSE {wider} END;
+                    SELECT string_agg(format('bit_and(bits) FILTER (WHERE slice = ANY (%L))', field), ' | ')
+                        INTO dbsim_field FROM {sliced}(dbsim_spelled, dbsim_wider) AS field;
+                    dbsim_bits[dbsim_kind] := concat_ws(' & ', dbsim_bits[dbsim_kind], '(' || dbsim_field || ')');
+                    dbsim_slices := dbsim_slices
+                        || ARRAY(SELECT unnest(field) FROM {sliced}(dbsim_spelled, dbsim_wider) AS field);
+                END LOOP;
             END IF;
         ELSE
             dbsim_unwanted := dbsim_unwanted || ARRAY[dbsim_spelled];
@@ -45,8 +51,8 @@ BEGIN
     IF dbsim_number = 0 THEN
         RAISE 'name at least one word to look for, or to leave out';
     END IF;
-    IF dbsim_bits IS NOT NULL THEN
-        RETURN QUERY EXECUTE format({find_sliced}, dbsim_bits, array_to_string(dbsim_slices, ', '), dbsim_condition)
+    IF dbsim_bits[1] IS NOT NULL THEN
+        RETURN QUERY EXECUTE format({find_sliced}, format('coalesce(%s, %s)', dbsim_bits[1], dbsim_bits[2]), array_to_string(dbsim_slices, ', '), dbsim_condition)
             USING dbsim_wanted, dbsim_unwanted;
         RETURN;
     END IF;

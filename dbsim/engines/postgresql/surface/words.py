@@ -53,6 +53,8 @@ def _slice_names(surface: PostgreSQLSurface) -> dict[str, str]:
         "slices_literal": literal(slices),
         "complete": literal(f"SELECT EXISTS (SELECT FROM {slices} WHERE slice = {COMPLETE})"),
         "tail": tail,
+        "slice_count": str(sliced.bits),
+        "wider": str(sliced.wider),
         "numbered_keys": ", ".join(numbered),
         "word_places": word_places(sliced, BITS, LISTED, home),
         "signatures": surface.names["home_signatures"],
