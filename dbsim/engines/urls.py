@@ -19,6 +19,7 @@ DATABASE_FILES = re.compile(r"\.(db|db3|sqlite|sqlite3|s3db|sl3)$", re.IGNORECAS
 _MADE: weakref.WeakKeyDictionary[Engine, str] = weakref.WeakKeyDictionary()  # and what they were made from
 _INHERITED: list[Any] = []  # pools of the parent process: collected here, their connections would end for it as well
 BUSY_SECONDS = 30  # how long SQLite waits for another writer before dbsim's own retries begin
+STATEMENTS = 200  # compiled ones that an engine remembers: every run of `sync` brings its own, about 80 kB each
 # of drivers that dbsim does not use itself: what psycopg calls them, None for what it has no need of
 TRANSLATED = {
     "ssl": "sslmode",
@@ -58,12 +59,13 @@ if hasattr(os, "register_at_fork"):
 def _engine_for(url: URL, create: bool) -> Engine:
     if url.get_backend_name() != "sqlite":
         arguments = {name: _number(name, url.query[name]) for name in NUMBERS if name in url.query}
-        return create_engine(url.difference_update_query(NUMBERS), pool_pre_ping=False, connect_args=arguments)
+        plain = url.difference_update_query(NUMBERS)
+        return create_engine(plain, pool_pre_ping=False, connect_args=arguments, query_cache_size=STATEMENTS)
     path = Path(url.database or ":memory:")
     if not create and not in_memory(url) and "uri" not in url.query and not path.exists():
         near = [other for other in path.parent.glob("*") if other.is_file() and DATABASE_FILES.search(other.name)]
         raise UnknownFile("database file", path, near)
-    return create_engine(url, connect_args={"timeout": BUSY_SECONDS})
+    return create_engine(url, connect_args={"timeout": BUSY_SECONDS}, query_cache_size=STATEMENTS)
 
 
 def shown(engine: Engine) -> str:
