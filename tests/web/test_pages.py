@@ -20,7 +20,7 @@ from sqlalchemy.exc import SQLAlchemyError
 import dbsim
 from dbsim.dedupe.people.browse import SORTS
 from dbsim.engines import transactions
-from dbsim.errors import DbsimError
+from dbsim.errors import DbsimError, MissingRight
 from dbsim.web import run
 from dbsim.web.app import application
 from dbsim.web.figures import Figures
@@ -365,3 +365,21 @@ def test_no_list_reads_or_sorts_a_whole_table(index: dbsim.Index, database: dbsi
     for sql, lines in lists.items():
         if "LIMIT" in sql:
             assert not list(filter(SORTED.search, lines)), (sql, lines)
+
+
+def test_a_role_that_may_only_search_is_told_so(
+    index: dbsim.Index, database: dbsim.Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is missing is a right: the database is not away, and looking again does not help."""
+
+    def denied(*_: Any) -> None:
+        raise MissingRight("the database role lacks a right")
+
+    server = Server(database, DOORS, figures=cast(Figures, SimpleNamespace(get=denied)))
+    client = Client(application(server), MINE)
+    overview = client.get("/")
+    assert (overview.status_code, "lacks a right" in overview.text, "/search" in overview.text) == (200, True, True)
+    refused = client.get("/duplicates?index=articles")
+    assert refused.status_code == 403
+    assert "lacks a right" in refused.text
+    assert "away" not in refused.text
