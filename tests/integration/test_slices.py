@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sqlalchemy import text
+from sqlalchemy import create_engine, text
 
 import dbsim
-from dbsim.engines.sqlite import functions
+from dbsim.engines.sqlite import functions, slices
 from dbsim.sync.slicing.turning import Slicing
 from dbsim.sync.slicing.widening import Long, Widening
 from dbsim.tables import slice_tables
@@ -166,6 +167,20 @@ def test_a_text_that_changes_meanwhile_is_not_widened(database: dbsim.Database) 
         connection.execute(text(f"UPDATE {widening.sliced.places.name} SET place = 150000 WHERE key_0 = 1"))
     widening.write(lambda c: widening._move(c, 0, long))
     assert wide_rows(database, index) == {3}
+
+
+def test_only_connections_of_dbsims_own_get_more_memory(tmp_path: Path) -> None:
+    """SQLite: the application's keep what it has given them."""
+    url = f"sqlite:///{tmp_path / 'own.db'}"
+    with dbsim.open(url, create=True) as own:
+        own.upgrade()
+        assert made(own, {n: sentence(n, 12) for n in range(1, 41)}).contains("amber") == grep(own, ("amber",))
+        assert fetch(own.engine, "PRAGMA cache_size") == [(-slices.CACHE,)]
+    application = create_engine(url)
+    before = fetch(application, "PRAGMA cache_size")
+    with dbsim.open(application) as other:
+        assert other.index("articles").contains("amber") == grep(other, ("amber",))
+        assert fetch(application, "PRAGMA cache_size") == before != [(-slices.CACHE,)]
 
 
 def test_few_changes_stay_in_the_tail(database: dbsim.Database) -> None:
