@@ -22,7 +22,9 @@ def looks_like_code(text: str | None) -> bool:
 
 
 def analysers_of(options: IndexOptions) -> Mapping[str, Analyser]:
-    """How each field of an index is read, by its name."""
+    """How each field of an index is read, by its name; of persons, whose letters are compared, words are marked."""
+    if options.hashing.rarity:
+        return {}
     return {field.name: field.analyser() for field in options.fields}
 
 

@@ -24,6 +24,7 @@ from dbsim.web.state import Server, link
 
 PAGE = 25
 MEMBERS = 24  # of one group, side by side
+FEW = 2000  # groups that are sorted in less time than it takes to find a page of them among many others
 EXPORTED = 200  # groups read at once
 
 
@@ -34,7 +35,9 @@ def page(server: Server, request: Request) -> Response:
         return server.page(request, "no_groups.html", index=index, title="Duplicates")
     wanted, sort = _filter(index, request), _sort(request)
     after = _after(asked.get("after"))
-    groups = index.context.read(lambda c: view.page(c, wanted, sort, after, PAGE + 1))
+    count = server.counted(index, "groups", lambda c: view.count(c, wanted), wanted)
+    few = count is not None and count[0] <= FEW
+    groups = index.context.read(lambda c: view.page(c, wanted, sort, after, PAGE + 1, few=few))
     more = groups[PAGE - 1] if len(groups) > PAGE else None
     groups = groups[:PAGE]
     values: dict[str, Any] = {
@@ -48,7 +51,7 @@ def page(server: Server, request: Request) -> Response:
         "rows": wanted.rows,
     }
     if after is None:  # what is true of all pages is computed for the first
-        values["count"] = server.counted(index, "groups", lambda c: view.count(c, wanted), wanted)
+        values["count"] = count
         whole = Filter(rows=wanted.rows, among=wanted.among)  # whatever the range of scores
         values["histogram"] = server.counted(index, "histogram", lambda c: view.histogram(c, whole), whole)
         values["no_bars"] = [0] * BARS

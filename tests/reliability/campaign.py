@@ -1,6 +1,7 @@
 """Writers, searchers, followers, deciders and changes of options at once, all killed at random: as long as told.
 
     python -m tests.reliability.campaign --minutes 10      both engines, half of the time each
+    python -m tests.reliability.campaign --minutes 60 --soak      nobody is killed; does the memory of anyone grow?
 
 After every round the index is compared with a build from scratch, byte for byte, and its groups with a run from
 nothing. What is printed: rounds, SIGKILLs, what was done, errors that reached somebody, the largest processes. Exit
@@ -40,6 +41,9 @@ from tests.reliability.harness import Application
 ROWS, FAMILIES = 120, 12
 ROUND = 6.0  # seconds between two comparisons
 CAST = {"write": 4, "search": 2, "follow": 2, "decide": 1, "change": 1}  # how many of each
+SOAKED = {"write": 8, "search": 4, "follow": 2, "decide": 1, "change": 1}
+LISTEN = 2.0  # seconds between two looks at what was told
+GROWTH = 1.2  # of the largest process of a kind, from the second quarter of a soak to its last
 TRUE = re.compile(r"was changed by somebody else|is locked by|is not filled yet|has no row with|there is no row")
 processes = multiprocessing.get_context("forkserver")
 processes.set_forkserver_preload(["dbsim", "tests.reliability.campaign"])
@@ -137,8 +141,9 @@ class Campaign:
         self.kills, self.rounds, self.done = 0, 0, Counter[str]()
         self.errors, self.most = Counter[str](), Counter[str]()
         self.chance, self.seed, self.different = random.Random(7), 0, 0
+        self.quarters: list[Counter[str]] = []  # of a soak: the largest process of each kind
 
-    def run(self, seconds: float) -> None:
+    def run(self, seconds: float, *, soak: bool) -> None:
         with dbsim.open(self.url, create=True) as database:
             database.upgrade()
             articles(database.engine, {key: body(self.chance) for key in range(1, ROWS + 1)})
@@ -147,6 +152,10 @@ class Campaign:
             )
             index.sync()
             index.duplicates(by="components", threshold=0.6, publish=True)
+            if soak:
+                self.soak(seconds)
+                self.compare(database)
+                return
             end = time.monotonic() + seconds
             while time.monotonic() < end:
                 self.round(min(ROUND, max(end - time.monotonic(), 1.0)))
@@ -165,6 +174,19 @@ class Campaign:
             self.kill(process)
         self.listen()
 
+    def soak(self, seconds: float) -> None:
+        cast = [self.start(part) for part, count in SOAKED.items() for _ in range(count)]
+        for _ in range(4):
+            self.most, end = Counter(), time.monotonic() + seconds / 4
+            while time.monotonic() < end:
+                time.sleep(LISTEN)
+                self.listen()
+            self.quarters.append(self.most)
+        self.errors["ended by itself"] += sum(not process.is_alive() for process in cast)
+        self.errors += Counter()  # without zeros
+        for process in cast:
+            self.kill(process)
+
     def start(self, part: str) -> BaseProcess:
         self.seed += 1
         process = processes.Process(target=play, args=(part, self.url, self.seed, str(self.log)), daemon=True)
@@ -179,13 +201,18 @@ class Campaign:
     def listen(self) -> None:
         if not self.log.exists():
             return
-        lines = self.log.read_text("utf-8").splitlines()
-        for part, size, error in map(json.loads, lines[self.read :]):
+        with self.log.open("rb") as file:
+            file.seek(self.read)
+            lines = file.read().splitlines(keepends=True)
+        for line in lines:
+            if not line.endswith(b"\n"):  # being written
+                break
+            part, size, error = json.loads(line)
+            self.read += len(line)
             self.done[part] += 0 if error else 20
             self.most[part] = max(self.most[part], size)
             if error:
                 self.errors[f"{part}: {error}"] += 1
-        self.read = len(lines)
 
     def compare(self, database: dbsim.Database) -> None:
         self.rounds += 1
@@ -206,9 +233,14 @@ class Campaign:
         most = ", ".join(f"{part} {size} MB" for part, size in sorted(self.most.items()))
         print(f"{engine}: {self.rounds} rounds, {self.kills} SIGKILLs, about {done}; {self.different} rounds differed")
         print(f"  largest processes: {most}")
+        grown = False
+        if self.quarters:
+            parts = [[(part, quarter[part]) for quarter in self.quarters] for part in SOAKED]
+            print("  by quarters: " + "; ".join(f"{p[0][0]} {', '.join(str(size) for _, size in p)} MB" for p in parts))
+            grown = any(p[3][1] > GROWTH * p[1][1] for p in parts)
         for error, count in self.errors.most_common():
             print(f"  {count} × {error}")
-        return not self.different and not self.errors
+        return not self.different and not self.errors and not grown
 
 
 @contextmanager
@@ -226,12 +258,13 @@ def places() -> Iterator[dict[str, str]]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float, default=10.0)
-    minutes = parser.parse_args().minutes
+    parser.add_argument("--soak", action="store_true")
+    asked = parser.parse_args()
     good = True
     with places() as found, tempfile.TemporaryDirectory(prefix="dbsim-campaign-") as folder:
         for engine, url in found.items():
             campaign = Campaign(url, Path(folder) / engine)
-            campaign.run(minutes * 60 / len(found))
+            campaign.run(asked.minutes * 60 / len(found), soak=asked.soak)
             good &= campaign.report(engine)
     return 0 if good else 1
 

@@ -183,6 +183,11 @@ def test_the_most_doubtful_first_and_outdated_ones_before(
     assert pair(page) == ('"k3a"', '"k3c"')
     assert "a text has changed since" in page
     assert "odd" in page
+    verdict(client, page, "same")
+    assert pair(client.get("/review?index=articles").text) != ('"k3a"', '"k3c"')
+    verdict(client, page, "undo")  # what was outdated is outdated again, not said of the new text
+    assert "a text has changed since" in client.get("/review?index=articles").text
+    assert [(d.verdict, d.who, d.outdated) for d in index.decisions()] == [("different", "bob", True)]
 
 
 def test_two_reviewers_never_get_the_same_pair(index: dbsim.Index, database: dbsim.Database) -> None:
@@ -246,6 +251,7 @@ def test_without_groups_and_with_unknown_names(shared: Shared, database: dbsim.D
     client = Client(application(Server(database, DOORS, figures=Figures(always=True))), GOOD)
     assert "No index yet" in client.get("/").text
     assert client.get("/search?index=articles").status_code == 404
+    assert "?." not in client.get("/search?index=article").text
     assert client.get("/nowhere").status_code == 404
     shared.index = make_index(database)
 

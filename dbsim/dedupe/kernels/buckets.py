@@ -24,6 +24,7 @@ BUDGET = 300  # candidates a content: they take about as long to compare as its 
 FREE = 20_000_000  # candidates that are compared in any case: some ten seconds
 MIX = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ divided by the golden ratio, odd: a one-to-one map
 SAMPLED = 4  # key columns on which the cost of a limit is measured
+PART = 1 << 18  # of an array, worked on at once
 NODE_BITS = 40  # of a packed pair for the larger content; the rest for the smaller one, counted from the block's first
 BLOCK_NODES = 1 << (64 - NODE_BITS)
 
@@ -88,17 +89,25 @@ def _first(keys: NDArray[np.int64]) -> Runs:
     low = np.uint64((1 << max(1, (len(keys) - 1).bit_length())) - 1)
     packed = keys.view(np.uint64) * MIX  # so that the upper bits tell keys apart that differ in any
     packed &= ~low
-    packed |= np.arange(len(keys), dtype=np.uint64)  # in the lower bits the content's number
+    for part in _parts(packed):  # in the lower bits the content's number
+        packed[part] |= np.arange(part.start, part.stop, dtype=np.uint64)
     packed.sort()
-    alike = (packed[1:] ^ packed[:-1]) <= low
     several = np.zeros(len(keys), bool)
-    several[1:] = alike
-    several[:-1] |= alike
+    for part in _parts(packed[1:]):
+        alike = (packed[1:][part] ^ packed[:-1][part]) <= low
+        several[1:][part] = alike
+        several[:-1][part] |= alike
     packed = packed[several]
     packed &= low
     packed.sort()
     members = packed.astype(node_type(len(keys)))
     return runs(members, keys[members])
+
+
+def _parts(values: NDArray[Any]) -> Iterator[slice]:
+    """So that what is computed on the way does not take as much memory as the values."""
+    for start in range(0, len(values), PART):
+        yield slice(start, min(start + PART, len(values)))
 
 
 def _finer(

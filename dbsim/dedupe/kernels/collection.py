@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from dbsim.dedupe.kernels.buckets import Nodes
+from dbsim.dedupe.kernels.buckets import Nodes, node_type
 from dbsim.dedupe.kernels.decide import FieldScore, estimates
 from dbsim.dedupe.kernels.spill import Spill
 from dbsim.hashing.bloom import Filters
@@ -32,8 +32,8 @@ class Collection:
         self._joins = tuple(joins)
         self.columns = len(self._joins)
         self.fingerprints = np.empty(0, np.int64)
-        self.copies = np.empty(0, np.int64)  # rows with this content
-        self.order = np.empty(0, np.int64)  # place in the order of the contents' first rows
+        self.copies: Nodes = np.empty(0, np.int64)  # rows with this content
+        self.order: Nodes = np.empty(0, np.int64)  # place in the order of the contents' first rows
         self.counts: list[NDArray[np.int32]] = []
         self.rarities: list[NDArray[np.int16]] = []  # of records of persons, a field each
         self.learned: Learned | None = None  # which then scores
@@ -52,26 +52,24 @@ class Collection:
     ) -> Collection:
         """Rows without features must not be among the blocks; `keep` hears which rows of a block are new contents."""
         made, seen = Collection(fields, joins), _Seen()
-        rows: list[NDArray[np.int64]] = [np.empty(0, np.int64)]
-        firsts: list[NDArray[np.int64]] = [np.empty(0, np.int64)]
-        counts: list[list[NDArray[np.int32]]] = [[np.empty(0, np.int32)] for _ in fields]
-        rarities: list[list[NDArray[np.int16]]] = [[np.empty(0, np.int16)] for _ in fields]
+        again: list[NDArray[np.int64]] = [np.empty(0, np.int64)]
+        firsts, counts, rarities = Spill(), [Spill() for _ in fields], [Spill() for _ in fields]
         for block in blocks:
-            rows.append(block.fingerprints)
             new = seen.new(block.fingerprints)
+            again.append(np.delete(block.fingerprints, new))
             firsts.append(block.fingerprints[new])
             made._append(block, new)
             if keep is not None:
                 keep(new)
-            for column, part in zip(counts, block.filters, strict=True):
-                column.append(part.counts[new].astype(np.int32))
-            for kept, rarity in zip(rarities, block.rarities, strict=False):  # only records have any
-                kept.append(rarity[new].astype(np.int16))
+            for spill, part in zip(counts, block.filters, strict=True):
+                spill.append(part.counts[new].astype(np.int32))
+            for spill, rarity in zip(rarities, block.rarities, strict=False):  # only records have any
+                spill.append(rarity[new].astype(np.int16))
         made.fingerprints = seen.all()
-        made.copies = _counted(rows, made.fingerprints)
-        made.order = np.argsort(np.concatenate(firsts), kind="stable")
-        made.counts = [np.concatenate(column)[made.order] for column in counts]
-        made.rarities = [joined[made.order] for column in rarities if len(joined := np.concatenate(column))]
+        made.copies = _counted(again, made.fingerprints)
+        made.order = np.argsort(firsts.all(np.int64), kind="stable").astype(node_type(len(made)))
+        made.counts = [spill.all(np.int32)[made.order] for spill in counts]
+        made.rarities = [spill.all(np.int16)[made.order] for spill in rarities if spill]
         return made
 
     def _append(self, block: Signatures, new: NDArray[np.int64]) -> None:
@@ -82,10 +80,14 @@ class Collection:
     def key(self, column: int, members: Nodes | None = None) -> NDArray[np.int64]:
         """What some contents, or all, are joined by in a column."""
         stored, mask = self._joins[column]
-        parts = [self._keys.read(start + 8 * rows * stored, rows, np.int64) for start, rows in self._key_places]
-        order = self.order if members is None else self.order[members]
-        found = np.concatenate([np.empty(0, np.int64), *parts])[order]
-        return found if mask == -1 else found & mask
+        found, done = np.empty(len(self), np.int64), 0
+        for start, rows in self._key_places:
+            found[done : done + rows] = self._keys.read(start + 8 * rows * stored, rows, np.int64)
+            done += rows
+        found = found[self.order if members is None else self.order[members]]
+        if mask != -1:
+            found &= mask
+        return found
 
     def counts_of(self, nodes: Nodes) -> list[NDArray[np.int32]]:
         """Set bits of each field's filter."""
@@ -128,11 +130,11 @@ class Collection:
         return probability(learned.score(sides[0], sides[1], each, each, (rarities[0], rarities[1])))
 
 
-def _counted(blocks: list[NDArray[np.int64]], contents: NDArray[np.int64]) -> NDArray[np.int64]:
-    """How many rows have each content; a block at a time, and each given up when it is counted."""
-    found = np.zeros(len(contents), np.int64)
-    while blocks:
-        np.add.at(found, np.searchsorted(contents, blocks.pop()), 1)
+def _counted(again: list[NDArray[np.int64]], contents: NDArray[np.int64]) -> Nodes:
+    """How many rows have each content: one, and those that came again."""
+    found = np.ones(len(contents), node_type(len(contents)))
+    for block in again:
+        np.add.at(found, np.searchsorted(contents, block), 1)
     return found
 
 

@@ -31,6 +31,13 @@ class Spill:
         self._file.seek(start)
         return np.frombuffer(self._file.read(count * np.dtype(dtype).itemsize), dtype)
 
+    def __bool__(self) -> bool:
+        return self._end > 0
+
+    def all(self, dtype: type[Scalar]) -> NDArray[Scalar]:
+        """Everything, in memory."""
+        return self.read(0, self._end // np.dtype(dtype).itemsize, dtype)
+
     def map(self, shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
         """The whole file for random access; the pages looked at count as memory until the array is let go."""
         if not self._end:

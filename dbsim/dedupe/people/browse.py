@@ -134,11 +134,22 @@ class Browser(Stage):
         return query.where(contents.c.generation == mine, contents.c.group_rows.is_not(None)).subquery("summaries")
 
     def page(
-        self, connection: Connection, wanted: Filter, sort: str, after: tuple[float, int] | None, size: int
+        self,
+        connection: Connection,
+        wanted: Filter,
+        sort: str,
+        after: tuple[float, int] | None,
+        size: int,
+        *,
+        few: bool = False,
     ) -> list[Summary]:
-        """The next groups behind (value, group) in this order."""
+        """The next groups behind (value, group) in this order.
+
+        `few` fulfil the filter: then the database may look for all of them and sort, instead of walking in the order.
+        """
         conditions, later = wanted.conditions, after is not None
-        query = self._statement(("page", sort, later, conditions), lambda: self._page(sort, later, conditions))
+        name = ("page", sort, later, conditions, few)
+        query = self._statement(name, lambda: self._page(sort, later, conditions, few=few))
         value, number = after or (0, 0)
         whole = SORTS[sort][0] == "rows"  # a fraction would be compared with all of them, not looked up
         values = {"value": int(value) if whole else value, "number": number, "size": size}
@@ -148,12 +159,13 @@ class Browser(Stage):
             for row in connection.execute(query, values | wanted.values)
         ]
 
-    def _page(self, sort: str, later: bool, conditions: Sequence[str]) -> Select[Any]:
+    def _page(self, sort: str, later: bool, conditions: Sequence[str], *, few: bool) -> Select[Any]:
         found = self._summaries()
         name, descending = SORTS[sort]
         order = (found.c[name], found.c.id)
-        query = self._filtered(select(found), found, conditions, name).limit(bindparam("size", type_=Integer))
+        query = self._filtered(select(found), found, conditions, "" if few else name)
         query = query.order_by(*(one.desc() if descending else one for one in order))
+        query = query.limit(bindparam("size", type_=Integer))
         if later:
             last = tuple_(bindparam("value", type_=order[0].type), bindparam("number", type_=order[1].type))
             query = query.where(tuple_(*order) < last if descending else tuple_(*order) > last)

@@ -24,6 +24,8 @@ from dbsim.tables.names import quote
 from dbsim.tables.slice_tables import word_columns, word_values
 from dbsim.tables.source import Key
 
+TELLING = 1000  # rows, of which statistics are good for more of them
+
 
 class SQLiteStorage(Backend):
     """See `Storage` for what each step means."""
@@ -58,7 +60,13 @@ class SQLiteStorage(Backend):
         return signature_pages(engine, self, tables)
 
     def finish_filling(self, connection: Connection, tables: IndexTables) -> None:
-        """A thousand rows of each B-tree tell the planner what a million do, in a twentieth of the time."""
+        """A thousand rows of each B-tree tell the planner what a million do, in a twentieth of the time.
+
+        What is true of a few rows would be believed when there are a million, and all of them read for every search.
+        """
+        some = f"SELECT count(*) FROM (SELECT 1 FROM {quote(tables.signatures.name)} LIMIT {TELLING})"
+        if (connection.exec_driver_sql(some).scalar() or 0) < TELLING:
+            return
         before = connection.exec_driver_sql("PRAGMA analysis_limit").scalar()
         connection.exec_driver_sql("PRAGMA analysis_limit = 1000")
         super().finish_filling(connection, tables)
