@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -14,7 +15,7 @@ from dbsim.web.state import Server
 
 def page(server: Server, request: Request) -> Response:
     found = [server.opened(name) for name in server.names()]
-    shown = []
+    shown: list[tuple[Index, Any, list[tuple[str, str | None]]]] = []
     for index in found:
         try:
             status = server.figures.get((index.name, "status"), index.status)
