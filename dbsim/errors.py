@@ -110,6 +110,10 @@ class DatabaseUnavailable(DbsimError):
     """The database cannot be opened, read or written just now."""
 
 
+class MissingRight(DatabaseUnavailable):
+    """The database role may not do that; it may do it when the owner says so, not by waiting."""
+
+
 def suggest(name: str, known: Iterable[str]) -> str:
     """The closest existing name, or the list when it is short."""
     names = sorted(known)

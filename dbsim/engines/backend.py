@@ -385,6 +385,10 @@ class Slices(ABC):
         terms in the slices of long texts, where there can be any.
         """
 
+    def make_room(self, connection: Connection) -> None:
+        """Memory for the pages that questions read again and again; only of connections that dbsim made itself."""
+        return
+
     @abstractmethod
     def found_by(self, columns: Sequence[str], keys: str) -> str | None:
         """A condition on these columns of a large table: one of the few rows of a subquery; None if it takes a scan."""

@@ -34,7 +34,7 @@ COMPLETE = -1  # in the place of a slice: every row has a place or is in the tai
 WIDENED = -2  # in the place of a slice: the block's long texts were looked for
 WIDER = 3  # long texts have 2^3 times the bits, in blocks of as many times fewer places …
 FIRST_WIDE = 1 << 20  # … numbered from here on, their slices behind those of the others
-MOST_SLICES = 1 << 15  # of a block: writing it must not take long
+MOST_SLICES = 10_240  # of a block: SQLite writes them in 0.1 s, for which others wait
 SUFFIXES = ("word_slices", "word_places", "word_tail")
 
 

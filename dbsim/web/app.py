@@ -16,7 +16,7 @@ from starlette.responses import FileResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from dbsim.errors import Contradiction, DatabaseUnavailable, DbsimError, UnknownKey, UnknownName
+from dbsim.errors import Contradiction, DatabaseUnavailable, DbsimError, MissingRight, UnknownKey, UnknownName
 from dbsim.report.templating import HERE as REPORT
 from dbsim.web import deciding, duplicates, overview, searching, statistics
 from dbsim.web.guard import Guard
@@ -71,6 +71,8 @@ def _problem(server: Server, request: Request, error: Exception) -> Response:
     status = 503 if away else 404 if isinstance(error, UnknownName | UnknownKey) else 409
     if isinstance(error, Contradiction):
         away = False
+    if isinstance(error, MissingRight):
+        away, status = False, 403
     text = str(error).splitlines()[0] if isinstance(error, DbsimError) else "the database does not answer"
     return server.page(request, "problem.html", status, text=text, away=away)
 

@@ -83,11 +83,12 @@ def decided(server: Server, request: Request, fields: dict[str, str]) -> Respons
     else:
         a, b = sent_key(fields.get("a")), sent_key(fields.get("b"))
         before = next(iter(index.decisions_among([a, b])), None)
+        row = Book(index.context).stored(index.key(a), index.key(b)) if before is not None and before.outdated else {}
         try:
             index.decide(a, b, fields.get("verdict", ""), who=who, note=fields.get("note", ""))
         except Contradiction as error:
             return _shown(server, request, mine, str(error))
-        session.history.append((a, b, before))
+        session.history.append((a, b, row or before))
         session.done += 1
     server.figures.forget((index.name, DECISIONS))
     Claims(index.context).release(mine)
@@ -104,6 +105,8 @@ def _undo(index: Index, session: Session) -> None:
     a, b, before = session.history.pop()
     if before is None:
         index.undecide(a, b)
+    elif isinstance(before, dict):
+        Book(index.context).put_back(index.key(a), index.key(b), before)
     else:
         index.decide(a, b, before.verdict, who=before.who, note=before.note)
     session.done = max(session.done - 1, 0)

@@ -15,6 +15,7 @@ from dbsim.errors import DbsimError
 SHARE = 50  # a count is good for so many times as long as it took, and for a minute at most
 LONGEST = 60.0
 QUICK = 0.003  # seconds: what is counted faster is counted by the page itself, a thread would take longer
+SOON = 0.05  # seconds: likewise, of what has just been changed here: a page would contradict itself
 PATIENCE = 0.2  # seconds a page waits for what was never counted; then it says so, and looks again by itself
 REMEMBERED = 500  # figures
 
@@ -54,7 +55,7 @@ class Figures:
             if begin:
                 found.counting = True
                 found.done.clear()
-        quick = self.always or (found.known and found.took <= QUICK)
+        quick = self.always or (found.known and found.took <= (SOON if found.until == 0.0 else QUICK))
         if begin and quick:
             self._count(found, count)
         elif begin:

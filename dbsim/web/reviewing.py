@@ -28,7 +28,7 @@ class Session:
 
     done: int = 0
     began: float = field(default_factory=time.monotonic)
-    history: deque[tuple[Any, Any, Any]] = field(default_factory=lambda: deque(maxlen=200))  # a, b, decision before
+    history: deque[tuple[Any, Any, Any]] = field(default_factory=lambda: deque(maxlen=200))  # a, b, before: see `_undo`
     skipped: set[frozenset[str]] = field(default_factory=set)
     place: Place | None = None  # in the order of pairs, up to which everything is decided or taken
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sqlalchemy import text
+from sqlalchemy import create_engine, text
 
 import dbsim
-from dbsim.engines.sqlite import functions
+from dbsim.engines.sqlite import functions, slices
 from dbsim.sync.slicing.turning import Slicing
 from dbsim.sync.slicing.widening import Long, Widening
 from dbsim.tables import slice_tables
@@ -168,6 +169,20 @@ def test_a_text_that_changes_meanwhile_is_not_widened(database: dbsim.Database) 
     assert wide_rows(database, index) == {3}
 
 
+def test_only_connections_of_dbsims_own_get_more_memory(tmp_path: Path) -> None:
+    """SQLite: the application's keep what it has given them."""
+    url = f"sqlite:///{tmp_path / 'own.db'}"
+    with dbsim.open(url, create=True) as own:
+        own.upgrade()
+        assert made(own, {n: sentence(n, 12) for n in range(1, 41)}).contains("amber") == grep(own, ("amber",))
+        assert fetch(own.engine, "PRAGMA cache_size") == [(-slices.CACHE,)]
+    application = create_engine(url)
+    before = fetch(application, "PRAGMA cache_size")
+    with dbsim.open(application) as other:
+        assert other.index("articles").contains("amber") == grep(other, ("amber",))
+        assert fetch(application, "PRAGMA cache_size") == before != [(-slices.CACHE,)]
+
+
 def test_few_changes_stay_in_the_tail(database: dbsim.Database) -> None:
     index = made(database, {n: sentence(n, 8) for n in range(1, 101)})
     add(database.engine, {200: "needle alpha", 201: "alpha"})
@@ -251,18 +266,24 @@ def test_a_deleted_row_leaves_no_key_behind(database: dbsim.Database) -> None:
 
 
 def test_composite_keys_and_several_fields(database: dbsim.Database) -> None:
+    """Every tenth person has a name of many words, so that the wide blocks have several fields, too."""
+    names = {n: f"person {n % 7} " + " ".join(f"x{n}y{i}" for i in range(120 if n % 10 == 0 else 0)) for n in range(70)}
     execute(
         database.engine,
         "CREATE TABLE people (a INTEGER, b VARCHAR(9), name TEXT, town TEXT, PRIMARY KEY (a, b))",
-        *(f"INSERT INTO people VALUES ({n}, 'k{n}', 'person {n % 7}', 'town {n % 5}')" for n in range(60)),
+        *(f"INSERT INTO people VALUES ({n}, 'k{n}', '{name}', 'town {n % 5}')" for n, name in names.items()),
     )
     index = database.create_index("people", table="people", columns={"name": 0.5, "town": 0.5}, false_drops=0.1)
     index.sync()
-    assert counted(database, index)[0] == 60
-    expected = [{"a": n, "b": f"k{n}"} for n in range(60) if 3 in (n % 7, n % 5) and n % 5 != 2]
+    assert counted(database, index)[0] == 70
+    assert wide_rows(database, index) == {0, 10, 20, 30, 40, 50, 60}
+    expected = [{"a": n, "b": f"k{n}"} for n in range(70) if 3 in (n % 7, n % 5) and n % 5 != 2]
     assert index.contains("3", none_of="town 2") == expected
+    assert index.contains("x20y7", "town", "x20y119") == [{"a": 20, "b": "k20"}]
+    assert not index.check()
     if database.engine.dialect.name == "postgresql":
         assert asked(database, "people", ["3"], [], ["town 2"]) == expected
+        assert asked(database, "people", ["x20y7", "town", "x20y119"], [], []) == [{"a": 20, "b": "k20"}]
 
 
 def test_an_inline_index_answers_before_the_commit(postgres: dbsim.Database) -> None:

@@ -31,6 +31,7 @@ def test_what_takes_long_is_counted_once_and_not_waited_for(monkeypatch: pytest.
 
 def test_what_has_changed_is_counted_again_and_meanwhile_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(figures, "QUICK", -1.0)  # everything takes long
+    monkeypatch.setattr(figures, "SOON", -1.0)
     monkeypatch.setattr(figures, "SHARE", 1e9)
     value, go = [1], threading.Event()
 
@@ -55,6 +56,17 @@ def test_what_has_changed_is_counted_again_and_meanwhile_as_it_was(monkeypatch: 
     while some.get("decisions", count) != 3 and time.monotonic() < deadline:
         time.sleep(0.01)
     assert some.get("decisions", count) == 3
+
+
+def test_what_this_server_has_changed_itself_is_waited_for_if_that_is_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(figures, "QUICK", -1.0)
+    monkeypatch.setattr(figures, "SOON", 10.0)
+    monkeypatch.setattr(figures, "PATIENCE", 10.0)
+    some, value = Figures(), [1]
+    for _ in range(3):
+        assert some.get("decisions", lambda: value[0]) == value[0]
+        value[0] += 1
+        some.forget("decisions")
 
 
 def test_an_error_is_told_and_tried_again() -> None:

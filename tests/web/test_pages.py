@@ -20,7 +20,7 @@ from sqlalchemy.exc import SQLAlchemyError
 import dbsim
 from dbsim.dedupe.people.browse import SORTS
 from dbsim.engines import transactions
-from dbsim.errors import DbsimError
+from dbsim.errors import DbsimError, MissingRight
 from dbsim.web import run
 from dbsim.web.app import application
 from dbsim.web.figures import Figures
@@ -183,6 +183,11 @@ def test_the_most_doubtful_first_and_outdated_ones_before(
     assert pair(page) == ('"k3a"', '"k3c"')
     assert "a text has changed since" in page
     assert "odd" in page
+    verdict(client, page, "same")
+    assert pair(client.get("/review?index=articles").text) != ('"k3a"', '"k3c"')
+    verdict(client, page, "undo")  # what was outdated is outdated again, not said of the new text
+    assert "a text has changed since" in client.get("/review?index=articles").text
+    assert [(d.verdict, d.who, d.outdated) for d in index.decisions()] == [("different", "bob", True)]
 
 
 def test_two_reviewers_never_get_the_same_pair(index: dbsim.Index, database: dbsim.Database) -> None:
@@ -246,6 +251,7 @@ def test_without_groups_and_with_unknown_names(shared: Shared, database: dbsim.D
     client = Client(application(Server(database, DOORS, figures=Figures(always=True))), GOOD)
     assert "No index yet" in client.get("/").text
     assert client.get("/search?index=articles").status_code == 404
+    assert "?." not in client.get("/search?index=article").text
     assert client.get("/nowhere").status_code == 404
     shared.index = make_index(database)
 
@@ -359,3 +365,21 @@ def test_no_list_reads_or_sorts_a_whole_table(index: dbsim.Index, database: dbsi
     for sql, lines in lists.items():
         if "LIMIT" in sql:
             assert not list(filter(SORTED.search, lines)), (sql, lines)
+
+
+def test_a_role_that_may_only_search_is_told_so(
+    index: dbsim.Index, database: dbsim.Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is missing is a right: the database is not away, and looking again does not help."""
+
+    def denied(*_: Any) -> None:
+        raise MissingRight("the database role lacks a right")
+
+    server = Server(database, DOORS, figures=cast(Figures, SimpleNamespace(get=denied)))
+    client = Client(application(server), MINE)
+    overview = client.get("/")
+    assert (overview.status_code, "lacks a right" in overview.text, "/search" in overview.text) == (200, True, True)
+    refused = client.get("/duplicates?index=articles")
+    assert refused.status_code == 403
+    assert "lacks a right" in refused.text
+    assert "away" not in refused.text

@@ -77,6 +77,26 @@ class Book(Stage):
 
         return self.write(work) if connection is None else work(connection)
 
+    def stored(self, a: Key, b: Key) -> dict[str, Any]:
+        """The row of a decision, with the fingerprints of the texts it was about; {} where there is none."""
+
+        def work(own: Connection) -> dict[str, Any]:
+            either = or_(self._pair(a, b), self._pair(b, a))
+            row = own.execute(select(self.decided.decisions).where(either)).mappings().first()
+            return {} if row is None else dict(row)
+
+        return self.read(work)
+
+    def put_back(self, a: Key, b: Key, row: dict[str, Any]) -> None:
+        """An outdated decision as it was: outdated."""
+
+        def work(own: Connection) -> None:
+            self._prepare(own)
+            self._remove(own, a, b)
+            own.execute(insert(self.decided.decisions).values(**row))
+
+        self.write(work)
+
     def _prepare(self, connection: Connection) -> None:
         """One decides at a time, so that no two decisions contradict each other; a granted role cannot lock."""
         if self.context.reader:

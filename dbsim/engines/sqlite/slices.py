@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sqlalchemy import Connection
+
 from dbsim.engines.backend import Backend, Terms
+from dbsim.engines.urls import origin
 from dbsim.resources import filled, sql
 from dbsim.tables import slice_tables
 from dbsim.tables.names import quote
 from dbsim.tables.slice_tables import SliceTables
 
+CACHE = 16_000  # kB, of which only what is read is taken
 MOST_ARGUMENTS = 100  # of a function: SQLite allows 127 or more
 
 
@@ -31,6 +35,12 @@ class SQLiteSlices(Backend):
             "block": slice_tables.BLOCK,
         }
         return filled(sql("sqlite", "word_places"), names)
+
+    def make_room(self, connection: Connection) -> None:
+        # SQLite's own 2 MB are less than one question reads: slices, places, texts
+        if "dbsim_room" not in connection.info and origin(connection.engine) is not None:
+            connection.exec_driver_sql(f"PRAGMA cache_size = -{CACHE}")
+            connection.info["dbsim_room"] = CACHE
 
     def found_by(self, columns: Sequence[str], keys: str) -> str | None:
         return f"({', '.join(columns)}) IN ({keys})"

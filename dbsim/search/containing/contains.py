@@ -32,6 +32,8 @@ def contains(
     found = Contained()
     with search.context.searching(connection) as own:
         turned = sliced(search, own, joined=connection is not None)
+        if connection is None:
+            search.backend.make_room(own)
         if turned and question.wanted and where is None and limit is None:
             batch = at_once(search, question, own)
             if batch is not None:

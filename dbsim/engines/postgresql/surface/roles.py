@@ -13,7 +13,7 @@ from dbsim.engines.execute import ask, run
 from dbsim.engines.postgresql.plain import home
 from dbsim.engines.postgresql.surface.install import surface_of
 from dbsim.engines.views import PAIRS
-from dbsim.errors import DatabaseUnavailable, InvalidOption, NotInPlace, UnknownName
+from dbsim.errors import InvalidOption, MissingRight, NotInPlace, UnknownName
 from dbsim.tables import catalogue
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.names import identifier, quote
@@ -107,12 +107,12 @@ def _require_role(connection: Connection, role: str) -> None:
         raise UnknownName("role", role, [name for name in known if not name.startswith("pg_")])
 
 
-def explain_denied(detail: str) -> DatabaseUnavailable:
+def explain_denied(detail: str) -> MissingRight:
     """Which right is missing, and who can give it."""
     denied = DENIED.search(detail)
     kind, name = (denied[1], denied[2]) if denied else ("", "")
     if name.startswith("dbsim_"):
-        return DatabaseUnavailable(f"the database role lacks a right ({detail}): {OWNER}")
+        return MissingRight(f"the database role lacks a right ({detail}): {OWNER}")
     needed = {"table": "GRANT SELECT ON", "view": "GRANT SELECT ON", "schema": "GRANT USAGE ON SCHEMA"}.get(kind)
     remedy = f"have its owner run `{needed} {name} TO …`" if needed else "grant it and try again"
-    return DatabaseUnavailable(f"the database role lacks a right ({detail}): {remedy}")
+    return MissingRight(f"the database role lacks a right ({detail}): {remedy}")
