@@ -124,14 +124,15 @@ class Browser(Stage):
         return self._exist
 
     # ── groups ──
-    def _summaries(self) -> Subquery:
+    def _summaries(self, *, named: bool = False) -> Subquery:
         """Figures of a group stand with its representative; the indexes of `GroupTables` put them in order."""
         contents, results = self.groups.contents, self.groups.results
         mine = select(results.c.generation).where(results.c.name == self.result).scalar_subquery()
         representative = [contents.c[name].label(f"r{i}") for i, name in enumerate(self.groups.representative)]
         figures = (contents.c.group_rows.label("rows"), contents.c.diameter, contents.c.lowest)
         query = select(contents.c.group_id.label("id"), *figures, *representative)
-        return query.where(contents.c.generation == mine, contents.c.group_rows.is_not(None)).subquery("summaries")
+        leads = contents.c.group_rows + 0 if named else contents.c.group_rows  # a few are looked up, not met on a walk
+        return query.where(contents.c.generation == mine, leads.is_not(None)).subquery("summaries")
 
     def page(
         self,
@@ -160,9 +161,10 @@ class Browser(Stage):
         ]
 
     def _page(self, sort: str, later: bool, conditions: Sequence[str], *, few: bool) -> Select[Any]:
-        found = self._summaries()
+        named = "among" in conditions
+        found = self._summaries(named=named)
         name, descending = SORTS[sort]
-        order = (found.c[name], found.c.id)
+        order = (found.c[name] + 0 if named else found.c[name], found.c.id)
         query = self._filtered(select(found), found, conditions, "" if few else name)
         query = query.order_by(*(one.desc() if descending else one for one in order))
         query = query.limit(bindparam("size", type_=Integer))
