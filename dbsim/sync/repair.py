@@ -124,6 +124,8 @@ class Repair:
         old: bool = self.index.read(lambda c: backend.outdated_surface(c, tables))
         if missing or old:
             self.index.write(self._show)
+        if old:  # which may have made statistics of a few rows
+            self.index.write(lambda c: backend.finish_filling(c, tables))
         return missing
 
     def _show(self, connection: Connection) -> None:

@@ -66,6 +66,9 @@ class SQLiteStorage(Backend):
         """
         some = f"SELECT count(*) FROM (SELECT 1 FROM {quote(tables.signatures.name)} LIMIT {TELLING})"
         if (connection.exec_driver_sql(some).scalar() or 0) < TELLING:
+            if self.has_table(connection, "sqlite_stat1"):  # an earlier dbsim, or the application, has looked at them
+                connection.exec_driver_sql("DELETE FROM sqlite_stat1 WHERE tbl = ?", (tables.signatures.name,))
+                connection.exec_driver_sql("ANALYZE sqlite_schema")  # which makes nothing, but has them read again
             return
         before = connection.exec_driver_sql("PRAGMA analysis_limit").scalar()
         connection.exec_driver_sql("PRAGMA analysis_limit = 1000")
