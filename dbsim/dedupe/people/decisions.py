@@ -115,16 +115,17 @@ class Book(Stage):
         rows = [(tuple(key), number) for number, *key in connection.execute(query)]
         if len(rows) == 2:
             return rows
-        if a == b or (len(rows) == 1 and self._count(connection, a) and self._count(connection, b)):
+        if a == b or self._count(connection, a, b):  # one row that both keys name, 'A' and 'a'
             raise InvalidOption("a decision is about two rows: name two different keys")
         missing = b if self._count(connection, a) else a
         shown = public_key(self.tables.key_names, missing)
         raise UnknownKey(f"index {self.tables.record.name!r} has no row with the key {shown!r}: run `dbsim sync` first")
 
-    def _count(self, connection: Connection, key: Key) -> int:
+    def _count(self, connection: Connection, *keys: Key) -> int:
+        """Rows that all of these keys name."""
         stored = self.tables.signatures
-        query = select(func.count()).select_from(stored).where(among(key_columns(stored, self.tables), [key]))
-        return connection.scalar(query) or 0
+        named = (among(key_columns(stored, self.tables), [key]) for key in keys)
+        return connection.scalar(select(func.count()).select_from(stored).where(*named)) or 0
 
     def _pair(self, a: Key, b: Key) -> Any:
         return and_(among(self.decided.keys(0), [a]), among(self.decided.keys(1), [b]))
