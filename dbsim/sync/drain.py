@@ -26,13 +26,14 @@ class Drain:
     index: Generations
     progress: Progress
     pace: Pace
+    _emptied: bool = False  # by the last batch, of all that nobody else had taken
 
     def run(self) -> int:
-        """Until the queue is empty."""
+        """Until the queue has been empty for a moment: an application that never stops writing must not hold it up."""
         queue = self.index.tables.queue
         total = self.index.read(lambda c: c.scalar(select(func.count()).select_from(queue)))
-        changed = 0
-        while step := self.batch():
+        changed, self._emptied = 0, False
+        while not self._emptied and (step := self.batch()):
             changed += step
             self.progress("changes", changed, max(changed, total or 0))
         return changed
@@ -65,7 +66,9 @@ class Drain:
         backend.share(connection, self.index.name)
         if not catalogue.exists(connection, self.index.name):
             return 0
-        keys = backend.claim(connection, self.index.tables, self.pace.size)
+        limit = self.pace.size
+        keys = backend.claim(connection, self.index.tables, limit)
+        self._emptied = len(keys) < limit
         unreadable = not all(map(sendable, keys))
         if keys:
             # read after the claim: a generation that appears later reads these rows itself

@@ -18,6 +18,7 @@ from dbsim.errors import DatabaseUnavailable
 from dbsim.lifecycle import retire
 from dbsim.sync.worker import SyncReport
 from dbsim.sync.worklog import WorkLog
+from tests.articles import fill, generated
 from tests.integration.helpers import (
     QUICK,
     add,
@@ -518,3 +519,25 @@ def test_a_follower_outlasts_a_database_that_is_away(
     runs = 0
     with pytest.raises(DatabaseUnavailable, match="the server cannot be reached"):
         index.follow(stop=lambda: False, poll=0.01)
+
+
+def test_a_sync_ends_although_the_application_never_stops_writing(database: dbsim.Database) -> None:
+    """Each batch is followed by another change; what came in the meantime is the next run's."""
+    index = fill(database, generated(30))
+    index.duplicates()
+    written = 0
+
+    def write(stage: str, done: int, total: int) -> None:
+        nonlocal written
+        if stage == "changes":
+            written += 1
+            assert written < 20, "sync goes on as long as somebody writes"
+            with database.engine.begin() as connection:
+                connection.execute(text(f"UPDATE articles SET body = body || ' {written}' WHERE id = 3"))
+
+    with database.engine.begin() as connection:
+        connection.execute(text("UPDATE articles SET body = body || ' more' WHERE id < 10"))
+    assert index.sync(progress=write).changed == 10
+    assert index.status().queued == 1
+    assert index.sync().changed == 1
+    assert_in_step(database, "articles")
