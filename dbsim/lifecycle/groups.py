@@ -73,7 +73,9 @@ def complete_views(connection: Connection, backend: Backend, groups: GroupTables
 
 
 def _show_pairs(connection: Connection, backend: Backend, groups: GroupTables) -> None:
-    if not groups.tables.record.options.distributed:  # where the view of pairs itself reads what is stored of them
+    """Not where the view of pairs itself reads what is stored; an old index has no decisions before the first sync."""
+    record = groups.tables.record
+    if not record.options.distributed and backend.has_table(connection, decisions_name(record.name)):
         run(connection, [stored_pairs_view(groups), *backend.table_settings([stored_pairs_name(groups)])])
 
 

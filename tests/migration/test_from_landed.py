@@ -163,6 +163,7 @@ def test_triggers_of_the_first_version_work_until_the_first_sync(database: dbsim
     assert {hit.key for hit in database.index("articles").similar(1)} >= {3, 7, 30}
     found = database.index("weighted").similar(("a", 1))
     assert {tuple(hit.key.values()) for hit in found} >= {("a", 2), ("c", 8), ("c", 9)}
+    assert fetch(engine, "SELECT note_a_part FROM dbsim_weighted_duplicate_pairs LIMIT 1")
 
 
 def test_people_decide_delete_and_alter_after_the_upgrade(database: dbsim.Database) -> None:
