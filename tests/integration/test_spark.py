@@ -168,7 +168,8 @@ def test_components_of_any_graph(spark: Any) -> None:
     other = rng.integers(100, 160, (40, 2))
     edges = np.unique(np.concatenate([rng.permutation(61)[path], other[other[:, 0] != other[:, 1]]]), axis=0)
     df = spark.createDataFrame([tuple(map(int, edge)) for edge in edges], "a long, b long")
-    found = {row.node: row.label for row in components(df).collect()}
+    found, joined = ({row.node: row.label for row in components(df, few).collect()} for few in (len(edges), 0))
+    assert found == joined
     labels = kernel_components(Graph(160, edges[:, 0], edges[:, 1], np.ones(len(edges))))
     assert found == {int(node): int(labels[node]) for node in np.unique(edges)}
 
