@@ -182,7 +182,7 @@ def graphs(draw: st.DrawFn) -> Graph:
 
 
 @settings(max_examples=200, deadline=None)
-@given(graphs(), st.sampled_from(METHODS), st.randoms(use_true_random=False))
+@given(graphs(), st.sampled_from(list(METHODS)), st.randoms(use_true_random=False))
 def test_groups_depend_on_the_graph_alone(made: Graph, by: str, random: object) -> None:
     """Neither on the order of the edges nor on other components; labels are the smallest members."""
     found = group(made, by, 0.6)
