@@ -25,7 +25,7 @@ from dbsim.dedupe.kernels.grouping.clustering import METHODS
 from dbsim.errors import DbsimError, InvalidOption, UnknownName
 from tests.conftest import SECRET
 from tests.engines_agree import LIMITS, groups_of, index_on, rows
-from tests.integration.helpers import Command
+from tests.fixtures.shell import Command
 
 Row = tuple[Any, ...]
 

@@ -17,7 +17,8 @@ from sqlalchemy import create_engine, text
 import dbsim
 from dbsim.sync.filling import crowd
 from tests.conftest import SECRET
-from tests.integration.helpers import QUICK, assert_in_step, dump, execute, fetch, sentence
+from tests.integration.helpers import QUICK, execute, fetch, sentence
+from tests.oracle import assert_in_step, stored
 
 pytestmark = pytest.mark.long
 
@@ -172,12 +173,12 @@ def test_a_new_generation_and_a_family_that_learns(database: dbsim.Database) -> 
     index = database.alter_index("t", family="hyperplane", threshold=0.8)
     report = index.sync(workers=2)
     assert (report.switched, report.filled) == (True, 400)
-    several = dump(database, "t")
+    several = stored(database, "t")
     other = database.create_index(
         "one", table="t", fields=index.options.fields, family="hyperplane", threshold=0.8, secret=SECRET
     )
     other.sync(workers=1)
-    assert [row[:2] for row in several] == [row[:2] for row in dump(database, "one")]
+    assert [row[:2] for row in several] == [row[:2] for row in stored(database, "one")]
     assert not database.index("t").check()
 
 

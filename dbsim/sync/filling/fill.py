@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 
 from sqlalchemy import ColumnElement, Connection, FromClause, func, select, text
 from sqlalchemy.schema import DropTable
@@ -44,6 +44,7 @@ class Filling(Stage):
     _next: int = 0  # how many to sign at once
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         self.pace = Pace(self.backend.fill_batch, self.backend.writers_wait)
 
     def run(self) -> int:
@@ -111,7 +112,7 @@ class Filling(Stage):
             done, last = done + len(batch), batch.keys[-1]
         return done, last
 
-    @property
+    @cached_property
     def parts(self) -> Parts:
         return Parts(self.tables)
 
@@ -152,9 +153,7 @@ class Filling(Stage):
         """Neither finished by another worker nor given up by another change of options."""
         if lock:
             self.backend.share(connection, self.tables.record.name)
-        found = catalogue.generations(connection, self.tables.record.name, lock=lock, share=share)
-        record = catalogue.target(found)
-        return record is not None and record.generation == self.tables.record.generation and not record.ready
+        return catalogue.is_unfinished(connection, self.tables.record, lock=lock, share=share)
 
     def _build_indexes(self) -> None:
         """As a rule after the rows: six times as fast as with each row; few a transaction, so a kill loses little."""
@@ -168,14 +167,17 @@ class Filling(Stage):
     def _build_some(self, connection: Connection, start: int) -> int:
         """How many there are afterwards; of a small table all at once."""
         began = time.monotonic()
+        if not self.unfinished(connection, lock=True):
+            return len(self.tables.indexes)
         for number in range(start, len(self.tables.indexes)):
-            self.build_index(connection, number)
+            connection.execute(self.tables.indexes[number])
             if time.monotonic() - began > AIM / 2:
                 return number + 1
         return len(self.tables.indexes)
 
-    def build_index(self, connection: Connection, number: int, *, share: bool = False) -> None:
-        if self.unfinished(connection, lock=True, share=share):
+    def build_index(self, connection: Connection, number: int) -> None:
+        """One of them, beside others who build others at the same time."""
+        if self.unfinished(connection, lock=True, share=True):
             connection.execute(self.tables.indexes[number])
 
     def _open(self, connection: Connection, unreadable: Sequence[str]) -> bool:
