@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from dataclasses import field as detail
+from functools import cached_property
 
 from dbsim.errors import InvalidOption, SecretMissing
 from dbsim.hashing.families.registry import described, family_of
@@ -152,7 +153,7 @@ class IndexOptions:
             return self
         return replace(self, secret_check=read_secret(self.secret).check)
 
-    @property
+    @cached_property  # asked for several times a search, as are the others
     def hashing(self) -> Family:
         try:
             return family_of(self.family)
@@ -163,7 +164,7 @@ class IndexOptions:
     def plan(self) -> Plan:
         return Plan(self.rows, self.keys)
 
-    @property
+    @cached_property
     def parted(self) -> bool:
         """Whether filters are those of seed 004: then they say the score, and texts only when they are asked."""
         return any(field.filter for field in self.fields)
