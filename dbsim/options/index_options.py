@@ -153,7 +153,7 @@ class IndexOptions:
             return self
         return replace(self, secret_check=read_secret(self.secret).check)
 
-    @property
+    @cached_property  # asked for several times a search, as are the others
     def hashing(self) -> Family:
         try:
             return family_of(self.family)
@@ -164,7 +164,7 @@ class IndexOptions:
     def plan(self) -> Plan:
         return Plan(self.rows, self.keys)
 
-    @property
+    @cached_property
     def parted(self) -> bool:
         """Whether filters are those of seed 004: then they say the score, and texts only when they are asked."""
         return any(field.filter for field in self.fields)
