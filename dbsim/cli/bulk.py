@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from dbsim.cli.common import err, opened, print_json_list, progress_bar, verify_option
-from dbsim.cli.index_options import index_options, take_fields
+from dbsim.cli.index.options import index_options, take_fields
 from dbsim.errors import DbsimError, InvalidOption
 from dbsim.options import IndexOptions, require_positive
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from sqlalchemy import create_engine, text
 
 import dbsim
-from dbsim.engines.sqlite import functions, slices
+from dbsim.engines.sqlite import slices
+from dbsim.engines.sqlite.surface import functions
 from dbsim.sync.slicing.turning import Slicing
 from dbsim.sync.slicing.widening import Long, Widening
 from dbsim.tables import slice_tables

@@ -10,7 +10,7 @@ from sqlalchemy import select
 
 import dbsim
 from dbsim.engines.postgresql.transactions import stripe
-from dbsim.engines.sqlite.views import word_names
+from dbsim.engines.sqlite.surface.views import word_names
 from dbsim.lifecycle.retire import retire
 from dbsim.sync.build import KEEP
 from dbsim.tables.names import quote

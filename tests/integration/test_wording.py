@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 import dbsim
-from dbsim.cli import tuning
+from dbsim.cli.measuring import tuning
 from dbsim.errors import UnknownFile
 from tests.integration.helpers import QUICK, Command, execute, near_copy, sentence
 

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 
-from dbsim.dedupe.kernels.assignment import Scores, assign
-from dbsim.dedupe.kernels.clustering import METHODS, Graph, Known, Labels, average_link, diameters, group
-from dbsim.dedupe.kernels.correlation import bits_beyond
 from dbsim.dedupe.kernels.decide import Decision
+from dbsim.dedupe.kernels.grouping.assignment import Scores, assign
+from dbsim.dedupe.kernels.grouping.clustering import METHODS, Graph, Known, Labels, average_link, diameters, group
+from dbsim.dedupe.kernels.grouping.correlation import bits_beyond
 
 Edge = tuple[int, int, float]
 DECISION = Decision((), 0.5, verify=False)
@@ -137,7 +137,7 @@ def test_a_household_is_not_chained(monkeypatch: pytest.MonkeyPatch) -> None:
 
     assert found(0.45) == [0, 1, 2]
     assert found(0.01) == [0, 1]
-    monkeypatch.setattr("dbsim.dedupe.kernels.assignment.EVERY_PAIR", 2)
+    monkeypatch.setattr("dbsim.dedupe.kernels.grouping.assignment.EVERY_PAIR", 2)
     assert found(0.45) == [0, 1]
 
 

@@ -18,7 +18,7 @@ from sqlalchemy import event, make_url, text
 from sqlalchemy.exc import SQLAlchemyError
 
 import dbsim
-from dbsim.dedupe.people.browse import SORTS
+from dbsim.dedupe.people.group_pages import SORTS
 from dbsim.engines import transactions
 from dbsim.errors import DbsimError, MissingRight
 from dbsim.web import run

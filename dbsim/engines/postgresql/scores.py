@@ -26,7 +26,7 @@ from sqlalchemy.exc import DBAPIError
 
 from dbsim.engines.backend import Backend
 from dbsim.engines.execute import ask
-from dbsim.engines.postgresql import drivers
+from dbsim.engines.postgresql.wire import drivers
 from dbsim.hashing.bloom import ROUNDING, Reading
 from dbsim.hashing.records.levels import CUTS, EQUAL
 from dbsim.tables.names import quote

@@ -17,8 +17,8 @@ from sqlalchemy import (
 )
 
 from dbsim.engines.backend import Backend
-from dbsim.engines.postgresql import drivers
-from dbsim.engines.postgresql.binary_copy import binary_rows, copied_signatures
+from dbsim.engines.postgresql.wire import drivers
+from dbsim.engines.postgresql.wire.binary_copy import binary_rows, copied_signatures
 from dbsim.engines.signature_rows import signature_pages
 from dbsim.hashing.signer import Signatures
 from dbsim.tables.index_tables import IndexTables

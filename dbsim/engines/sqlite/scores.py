@@ -20,7 +20,7 @@ from sqlalchemy import (
 )
 
 from dbsim.engines.backend import Backend
-from dbsim.engines.sqlite.functions import register
+from dbsim.engines.sqlite.surface.functions import register
 from dbsim.hashing.bloom import Reading
 
 _PREPARED = "dbsim_prepared"

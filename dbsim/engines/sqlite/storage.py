@@ -17,7 +17,7 @@ from sqlalchemy import (
 
 from dbsim.engines.backend import Backend
 from dbsim.engines.signature_rows import signature_pages
-from dbsim.engines.sqlite.views import word_names, words_of
+from dbsim.engines.sqlite.surface.views import word_names, words_of
 from dbsim.hashing.signer import Signatures
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.names import quote

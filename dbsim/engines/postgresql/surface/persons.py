@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import literal_column
 
 from dbsim.engines.evidence import Side, crossed
-from dbsim.engines.postgresql.plain import door_salt
 from dbsim.engines.postgresql.surface.pieces.rendered import free, rendered
 from dbsim.engines.postgresql.triggers import unless_trigger
+from dbsim.engines.postgresql.wire.plain import door_salt
 from dbsim.hashing.records.evidence import UNIT
 from dbsim.hashing.records.family import Records
 from dbsim.hashing.records.levels import COUNT, CROSSED, EQUAL

@@ -24,7 +24,7 @@ from dbsim.cli.common import (
 )
 from dbsim.dedupe.acting.golden import FREQUENT, RULES, Golden
 from dbsim.dedupe.acting.resolve import Resolution
-from dbsim.dedupe.kernels.clustering import METHODS
+from dbsim.dedupe.kernels.grouping.clustering import METHODS
 from dbsim.errors import InvalidOption
 from dbsim.index import Index
 

@@ -8,7 +8,7 @@ import numpy as np
 from sqlalchemy import Connection
 
 from dbsim.engines.backend import Backend
-from dbsim.engines.sqlite.popcount import common_bits
+from dbsim.engines.sqlite.surface.popcount import common_bits
 from dbsim.engines.views import BUCKETS, PAIRS, STATUS, Surface, outdated, union
 from dbsim.errors import InvalidOption
 from dbsim.hashing.bloom import Filters

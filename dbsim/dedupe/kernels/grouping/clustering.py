@@ -16,7 +16,7 @@ import numpy as np
 import scipy  # whose parts load when they are first used
 from numpy.typing import NDArray
 
-from dbsim.dedupe.kernels.correlation import correlation
+from dbsim.dedupe.kernels.grouping.correlation import correlation
 
 Labels = NDArray[np.int64]
 Nodes = NDArray[np.int64] | NDArray[np.int32]

@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 
+from dbsim.cli.asking.searching import shown_key, written_key
 from dbsim.cli.common import database_argument, index_argument, json_option, opened, print_json, print_json_list, then
-from dbsim.cli.searching import shown_key, written_key
 from dbsim.dedupe.people.decisions import Decision
 from dbsim.errors import InvalidOption
 from dbsim.index import Index

@@ -88,6 +88,7 @@ def _integer(name: str, value: Any) -> int:
         raise InvalidOption(f"{name} must be a whole number, not {value!r}") from error
 
 
+table_option = click.option("--table", required=True, help="The table to index; [schema.]table on PostgreSQL.")
 COLUMN = "C[:WEIGHT][:OPTION=VALUE…]"
 COLUMN_HELP = (
     "A text column; repeat it. Without weights the columns are joined to one text, with weights each is "

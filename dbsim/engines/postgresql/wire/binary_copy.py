@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Dialect, Engine, func, literal_column, select
 
-from dbsim.engines.postgresql.drivers import own_psycopg
+from dbsim.engines.postgresql.wire.drivers import own_psycopg
 from dbsim.engines.signature_rows import signature_page
 from dbsim.hashing.bloom import Filters
 from dbsim.hashing.signer import Signatures

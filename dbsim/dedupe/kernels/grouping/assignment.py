@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dbsim.dedupe.kernels.clustering import CORRELATION, Graph, Known, Scorer, components, diameters, group
-from dbsim.dedupe.kernels.constraints import Constraints, constrain
 from dbsim.dedupe.kernels.decide import Decision
+from dbsim.dedupe.kernels.grouping.clustering import CORRELATION, Graph, Known, Scorer, components, diameters, group
+from dbsim.dedupe.kernels.grouping.constraints import Constraints, constrain
 
 Numbers = NDArray[np.int64]
 EVERY_PAIR = 500  # nodes of a component up to which each pair of them is compared
