@@ -26,7 +26,7 @@ from dbsim.tables.key_conditions import after, key_columns, up_to
 from dbsim.tables.source import Key, Texts
 
 LOOKED_AT = 200  # rows, for how long their texts are
-AHEAD, MOST_AHEAD = 1 << 19, 5000  # characters, rows signed at once: a few at a time take twice as long
+AHEAD, MOST_AHEAD = 1 << 19, 2000  # characters, rows signed at once: a few at a time take twice as long
 
 
 @dataclass
