@@ -43,7 +43,7 @@ class Index(Deciding, Uniting, Measuring, Changing, AtTheDoor, Linked):
     ) -> SyncReport:
         """Bring the index, and the groups if they are stored, up to date; `reconcile` compares every row.
 
-        A first filling takes `workers` processes: by default the machine's cores, at most 4, if the table is large and
+        A first filling takes `workers` processes: by default the machine's cores, at most 4, if the table is large (on SQLite also its texts) and
         the engine is dbsim's own; give a number to have processes connect by the URL of an engine of yours. On SQLite
         `gentle` fills the B-trees with the rows: slower, but no write of the application waits for long.
         """
