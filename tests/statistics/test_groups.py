@@ -12,8 +12,11 @@ from scipy.spatial.distance import squareform
 
 from dbsim.dedupe.kernels.decide import Decision
 from dbsim.dedupe.kernels.grouping.assignment import Scores, assign
-from dbsim.dedupe.kernels.grouping.clustering import METHODS, Graph, Known, Labels, average_link, diameters, group
 from dbsim.dedupe.kernels.grouping.correlation import bits_beyond
+from dbsim.dedupe.kernels.grouping.diameters import Known, diameters
+from dbsim.dedupe.kernels.grouping.graph import Graph, Labels
+from dbsim.dedupe.kernels.grouping.linkage import average_link
+from dbsim.dedupe.kernels.grouping.registry import METHODS, group
 
 Edge = tuple[int, int, float]
 DECISION = Decision((), 0.5, verify=False)
