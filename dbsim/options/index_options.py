@@ -143,7 +143,8 @@ class IndexOptions:
         if plan.keys > LIMIT_KEYS or plan.rows > self._most_rows():
             raise InvalidOption(
                 f"buckets of {bucket} rows would need {plan.keys} keys of {plan.rows} values, "
-                f"more than {LIMIT_KEYS} keys or {self._most_rows()} values a key: use larger buckets or a higher threshold"
+                f"more than {LIMIT_KEYS} keys or {self._most_rows()} values a key: "
+                "use larger buckets or a higher threshold"
             )
         return plan
 
