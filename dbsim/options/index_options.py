@@ -143,7 +143,8 @@ class IndexOptions:
         if plan.keys > LIMIT_KEYS or plan.rows > self._most_rows():
             raise InvalidOption(
                 f"buckets of {bucket} rows would need {plan.keys} keys of {plan.rows} values, "
-                f"more than {LIMIT_KEYS} or {self._most_rows()}: use larger buckets or a higher threshold"
+                f"more than {LIMIT_KEYS} keys or {self._most_rows()} values a key: "
+                "use larger buckets or a higher threshold"
             )
         return plan
 
@@ -153,7 +154,7 @@ class IndexOptions:
             return self
         return replace(self, secret_check=read_secret(self.secret).check)
 
-    @property
+    @cached_property  # asked for several times a search, as are the others
     def hashing(self) -> Family:
         try:
             return family_of(self.family)
@@ -164,7 +165,7 @@ class IndexOptions:
     def plan(self) -> Plan:
         return Plan(self.rows, self.keys)
 
-    @property
+    @cached_property
     def parted(self) -> bool:
         """Whether filters are those of seed 004: then they say the score, and texts only when they are asked."""
         return any(field.filter for field in self.fields)

@@ -18,7 +18,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from sqlalchemy import BigInteger, Column, ColumnElement, Integer, MetaData, Table, and_
 from sqlalchemy.schema import CreateIndex, Index
 
@@ -127,8 +126,5 @@ def word_columns(tables: IndexTables) -> list[Column[Any]]:
 
 
 def word_values(rows: Signatures) -> list[list[int]]:
-    """Their values, row by row."""
-    if not rows.words:
-        return [[] for _ in range(len(rows))]
-    found: list[list[int]] = np.concatenate(rows.words, axis=1).tolist()
-    return found
+    """Their values, column by column."""
+    return [column.tolist() for part in rows.words for column in part.T]

@@ -14,6 +14,7 @@ from sqlalchemy.exc import DBAPIError
 
 import dbsim
 from benchmarks.register import COLUMNS, register
+from dbsim.engines.postgresql.surface.signing import gate
 from dbsim.errors import InvalidOption
 from dbsim.tables.names import literal
 from tests.conftest import SECRET
@@ -151,6 +152,18 @@ def test_rows_that_wait_in_the_queue_are_compared(index: dbsim.Index, database: 
     with pytest.raises(DBAPIError, match="already, as row 9001"):
         insert(database, 9002, {**PERSON, "surname": "Musterman"})
     execute(database.engine, "UPDATE dbsim_index SET wanted = NULL")
+    index.sync()
+
+
+def test_a_signature_of_before_is_not_taken_for_the_new_row(index: dbsim.Index, database: dbsim.Database) -> None:
+    """A key that comes again while a worker holds the gate has its old signature still: the row's texts count."""
+    insert(database, 4001, {**PERSON, "given": "Somebody", "surname": "Else", "born": "1950-01-02", "email": "x@y.z"})
+    insert(database, 4002, PERSON)
+    with database.engine.begin() as worker:
+        worker.execute(text(f"SELECT pg_advisory_xact_lock({gate('people')})"))
+        execute(database.engine, "DELETE FROM people WHERE id = 4001")  # queued
+        with pytest.raises(DBAPIError, match="as row 4002"):
+            insert(database, 4001, PERSON)
     index.sync()
 
 

@@ -25,6 +25,7 @@ from sqlalchemy import (
 from sqlalchemy.exc import DBAPIError
 
 from dbsim.engines.backend import Backend, FilterColumns
+from dbsim.engines.callers import OWN
 from dbsim.engines.execute import ask
 from dbsim.engines.postgresql.wire import drivers
 from dbsim.hashing.bloom import ROUNDING, Reading
@@ -46,7 +47,8 @@ class PostgreSQLScores(Backend):
     """See `Scores` for what each step means."""
 
     def connect(self, engine: Engine) -> Connection:
-        connection = engine.connect().execution_options(isolation_level="AUTOCOMMIT")  # no BEGIN, no ROLLBACK
+        # no BEGIN, no ROLLBACK
+        connection = engine.connect().execution_options(isolation_level="AUTOCOMMIT", **{OWN: True})
         if _LEVEL not in connection.info:
             try:
                 found = connection.exec_driver_sql(WARM_UP).scalar_one()

@@ -39,7 +39,7 @@ class PostgreSQLStorage(Backend):
         return table
 
     def stored_values(self, rows: Signatures) -> list[tuple[Any, ...]]:
-        return [(*row, *marks) for row, marks in zip(rows.as_tuples(), word_values(rows), strict=True)]
+        return list(zip(*rows.as_columns(), *word_values(rows), strict=True))
 
     def insert(self, connection: Connection, tables: IndexTables, keys: Sequence[Key], rows: Signatures) -> None:
         if not keys:

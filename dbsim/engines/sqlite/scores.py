@@ -56,7 +56,7 @@ class SQLiteScores(Backend):
     ) -> FromClause:
         rows = func.json_each(bindparam(parameter, type_=Text)).table_valued("value", name="json")
         values = [func.json_extract(rows.c.value, f"$.{name}").label(name) for name in (*integers, *texts, *reals)]
-        return select(*values).cte(parameter)
+        return select(*values).offset(0).cte(parameter)  # or every use of a value would read the JSON again
 
 
 def _arguments(reading: Reading) -> list[ColumnElement[Any]]:

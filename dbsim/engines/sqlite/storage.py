@@ -39,14 +39,15 @@ class SQLiteStorage(Backend):
         return table
 
     def stored_values(self, rows: Signatures) -> list[tuple[Any, ...]]:
-        filters = words_of(rows.filters)
-        found = zip(rows.as_tuples(), filters, word_values(rows), strict=True)
-        return [(*row, *some, *marks) for row, some, marks in found]
+        return list(zip(*self._columns(rows), strict=True))
+
+    def _columns(self, rows: Signatures) -> list[list[Any]]:
+        return [*rows.as_columns(), *words_of(rows.filters), *word_values(rows)]
 
     def insert(self, connection: Connection, tables: IndexTables, keys: Sequence[Key], rows: Signatures) -> None:
         if not keys:
             return
-        values = [(*key, *row) for key, row in zip(keys, self.stored_values(rows), strict=True)]
+        values = list(zip(*zip(*keys, strict=True), *self._columns(rows), strict=True))
         statement = f"INSERT INTO {quote(tables.signatures.name)} VALUES ({', '.join('?' * len(values[0]))})"
         connection.exec_driver_sql(statement, values)
 

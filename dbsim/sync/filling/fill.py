@@ -25,7 +25,8 @@ from dbsim.tables import catalogue
 from dbsim.tables.key_conditions import after, key_columns, up_to
 from dbsim.tables.source import Key, Texts
 
-AHEAD, MOST_AHEAD = 1 << 19, 5000  # characters, rows signed at once: a few at a time take twice as long
+LOOKED_AT = 200  # rows, for how long their texts are
+AHEAD, MOST_AHEAD = 1 << 19, 2000  # characters, rows signed at once: a few at a time take twice as long
 
 
 @dataclass
@@ -51,7 +52,7 @@ class Filling(Stage):
         if not self.read(self.unfinished):
             return 0
         stored, total = self._count(self.tables.signatures), self._count(self.tables.source)
-        several = processes(self.context, self.workers, total - stored)
+        several = processes(self.context, self.workers, total - stored, self._characters)
         shown = partial(self._show, stored, total)
         if self.gentle:
             self._build_indexes()
@@ -198,6 +199,12 @@ class Filling(Stage):
         if self.tables.record.searched and self.signer.family.learns:  # the views show what was learned
             show(connection, self.backend, self.tables)
         return True
+
+    def _characters(self) -> float:
+        """Of a row, as far as the first ones tell."""
+        first = self.read(lambda c: list(self.next_rows(c, [], LOOKED_AT)))
+        read = [text for batch in first for column in batch.columns for text in column]
+        return sum(map(len, read)) / max(sum(map(len, first)), 1)
 
     def _count(self, table: FromClause) -> int:
         return self.read(lambda c: c.scalar(select(func.count()).select_from(table))) or 0

@@ -12,6 +12,7 @@ from dbsim.engines.sqlite.surface.popcount import common_bits
 from dbsim.engines.views import BUCKETS, PAIRS, STATUS, Surface, outdated, union
 from dbsim.errors import InvalidOption
 from dbsim.hashing.bloom import Filters
+from dbsim.hashing.signer import without
 from dbsim.options import Field
 from dbsim.resources import filled, sql
 from dbsim.tables.index_tables import IndexTables
@@ -40,14 +41,9 @@ def word_names(tables: IndexTables) -> list[list[str]]:
 
 
 def words_of(filters: Sequence[Filters]) -> list[list[int | None]]:
-    """The values of these columns, row by row; NULL where the row lacks the field."""
-    parts = []
-    for part in filters:
-        words = part.bits.view(">i8").astype(object)
-        words[part.counts == 0] = None
-        parts.append(words)
-    rows: list[list[int | None]] = np.concatenate(parts, axis=1).tolist()
-    return rows
+    """The values of these columns, column by column; NULL where the row lacks the field."""
+    words = [(part.bits.view(">i8").astype(np.int64).T, part.counts > 0) for part in filters]
+    return [column for part, there in words for column in without(part, there)]
 
 
 def view_names(tables: IndexTables) -> list[str]:
