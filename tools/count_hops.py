@@ -24,6 +24,7 @@ from dbsim.sync.filling import fill
 
 ROOT = Path(dbsim.__file__).parent
 ROWS = 8
+SECRET = b"the same buckets"  # in every run
 TEXT = "near duplicate search in the database people already have finds rows that are almost like this one"
 WORDS = TEXT.split()
 Hop = tuple[str, str]
@@ -87,7 +88,7 @@ def measure(rows: int = ROWS) -> dict[str, Counter[Hop]]:
             for number in range(rows):
                 body = " ".join(WORDS[(number // 2 + place) % len(WORDS)] for place in range(15))
                 connection.exec_driver_sql("INSERT INTO articles VALUES (?, ?)", (number, body))
-        index = database.create_index("articles", table="articles", columns=["body"])
+        index = database.create_index("articles", table="articles", columns=["body"], secret=SECRET)
         found = {"first sync": counted(index.sync), "search": counted(lambda: index.search(TEXT))}
         list(index.duplicates())
         with database.engine.begin() as connection:

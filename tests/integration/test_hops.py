@@ -6,7 +6,7 @@ import pytest
 
 from tools.count_hops import Counter, Hop, measure
 
-MOST = {"first sync": 315, "search": 110, "UPDATE to groups": 400}
+MOST = {"first sync": 312, "search": 84, "UPDATE to groups": 376}
 
 
 @pytest.fixture(scope="module")
@@ -16,8 +16,7 @@ def walks() -> dict[str, Counter[Hop]]:
 
 @pytest.mark.parametrize("verb", MOST)
 def test_hops_do_not_grow(verb: str, walks: dict[str, Counter[Hop]]) -> None:
-    hops = walks[verb].total()
-    assert MOST[verb] * 0.8 < hops <= MOST[verb], "fewer: lower the figure, more: find what is asked for in vain"
+    assert walks[verb].total() <= MOST[verb], "find what is asked for in vain, or in the wrong room"
 
 
 def test_every_call_is_counted() -> None:
