@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from benchmarks.report import Report
 from dbsim.dedupe.kernels.decide import Decision
-from dbsim.dedupe.kernels.grouping.assignment import Scores, assign
+from dbsim.dedupe.kernels.grouping.assignment import Contents, Scores, assign
 from dbsim.dedupe.kernels.grouping.graph import Graph, Scorer
 from dbsim.dedupe.kernels.grouping.registry import CORRELATION, METHODS
 from dbsim.evaluate.agreement import Agreement, bcubed, pairwise
@@ -38,7 +38,7 @@ def agreement(graph: Graph, by: str, threshold: float, score: Scorer, entities: 
     """As `duplicates` groups: rows are contents of their own here."""
     rows = np.arange(graph.nodes)
     scores = Scores(score, score, Decision((), threshold, verify=False))
-    made = assign(rows, np.ones_like(rows), graph, np.ones(len(graph.a), bool), by, threshold, scores)
+    made = assign(Contents(rows, np.ones_like(rows), graph, np.ones(len(graph.a), bool)), by, threshold, scores)
     labels = rows.copy()
     labels[made.fingerprints] = made.group_ids
     return pairwise(labels, entities), bcubed(labels, entities)

@@ -13,7 +13,7 @@ from dbsim.bulk.gathering import Gathered, Numbers
 from dbsim.dedupe.kernels.buckets import affordable
 from dbsim.dedupe.kernels.decide import Decision
 from dbsim.dedupe.kernels.exact import compare
-from dbsim.dedupe.kernels.grouping.assignment import Assignment, Scores, assign
+from dbsim.dedupe.kernels.grouping.assignment import Assignment, Contents, Scores, assign
 from dbsim.dedupe.kernels.grouping.graph import Graph
 from dbsim.dedupe.kernels.missing import Limited
 from dbsim.dedupe.kernels.pairs import Candidates
@@ -104,7 +104,7 @@ class Finding:
         graph = Graph(len(place), place[edges.a], place[edges.b], edges.scores)
         fingerprints, copies = collection.fingerprints[content], collection.copies[content]
         scores = Scores(exact, estimate, self.decision)
-        return assign(fingerprints, copies, graph, edges.exact, options.by, options.threshold, scores)
+        return assign(Contents(fingerprints, copies, graph, edges.exact), options.by, options.threshold, scores)
 
     def exact(self, a: NDArray[np.integer], b: NDArray[np.integer]) -> NDArray[np.float64]:
         """Of pairs of contents, from their texts."""

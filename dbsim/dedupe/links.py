@@ -18,7 +18,7 @@ from sqlalchemy import Connection
 
 from dbsim.context import IndexContext
 from dbsim.dedupe.contents import firsts
-from dbsim.dedupe.kernels.grouping.assignment import Assignment, Scores, assign
+from dbsim.dedupe.kernels.grouping.assignment import Assignment, Contents, Scores, assign
 from dbsim.dedupe.kernels.grouping.constraints import Constraints, split
 from dbsim.dedupe.kernels.grouping.graph import Graph
 from dbsim.dedupe.options import GroupOptions
@@ -110,7 +110,7 @@ def assign_with(
     if len(apart):
         scores = scores.of(np.concatenate([np.arange(len(fingerprints)), owners]))
     nodes = np.concatenate([fingerprints, apart.nodes])
-    made = assign(nodes, copies, graph, exact, options.by, options.threshold, scores, links.among(nodes))
+    made = assign(Contents(nodes, copies, graph, exact), options.by, options.threshold, scores, links.among(nodes))
     own = dict(zip(apart.nodes.tolist(), apart.contents.tolist(), strict=True))
     contents = (
         np.array([own.get(node, node) for node in made.fingerprints.tolist()], np.int64) if own else made.contents

@@ -16,7 +16,7 @@ from dbsim.bulk.reading import cut
 from dbsim.bulk.signing import sign
 from dbsim.dedupe.kernels.decide import Decision, FieldScore, estimates
 from dbsim.dedupe.kernels.exact import compare
-from dbsim.dedupe.kernels.grouping.assignment import Scores, assign
+from dbsim.dedupe.kernels.grouping.assignment import Contents, Scores, assign
 from dbsim.dedupe.kernels.grouping.graph import Graph
 from dbsim.dedupe.options import GroupOptions, PairOptions
 from dbsim.hashing.bloom import Filters
@@ -142,7 +142,7 @@ class Work:
         graph = Graph(len(fingerprints), a, b, _numbers(edges, "score"))
         exact = edges.column("exact").to_numpy(zero_copy_only=False)
         copies, scores = contents.column("copies").to_numpy(), self._scores(contents)
-        found = assign(fingerprints, copies, graph, exact, self.grouping.by, self.grouping.threshold, scores)
+        found = assign(Contents(fingerprints, copies, graph, exact), self.grouping.by, self.grouping.threshold, scores)
         own = contents.select(list(self.key)).take(pa.array(find(found.group_ids)))
         columns = [found.fingerprints, found.group_ids, found.scores, found.diameters]
         names = ["f", "group_id", "score", "diameter", *(f"r{number}" for number in range(len(self.key)))]

@@ -11,7 +11,7 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 
 from dbsim.dedupe.kernels.decide import Decision
-from dbsim.dedupe.kernels.grouping.assignment import Scores, assign
+from dbsim.dedupe.kernels.grouping.assignment import Contents, Scores, assign
 from dbsim.dedupe.kernels.grouping.correlation import bits_beyond
 from dbsim.dedupe.kernels.grouping.diameters import Known, diameters
 from dbsim.dedupe.kernels.grouping.graph import Graph, Labels
@@ -136,7 +136,7 @@ def test_a_household_is_not_chained(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def found(between: float) -> list[int]:
         scores = Scores(lambda a, b: np.full(len(a), between), lambda a, b: np.full(len(a), between), DECISION)
-        return assign(nodes, copies, stored, exact, "correlation", 0.5, scores).fingerprints.tolist()
+        return assign(Contents(nodes, copies, stored, exact), "correlation", 0.5, scores).fingerprints.tolist()
 
     assert found(0.45) == [0, 1, 2]
     assert found(0.01) == [0, 1]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dbsim.dedupe.kernels.decide import Decision
 from dbsim.dedupe.kernels.grouping.constraints import Constraints, constrain
 from dbsim.dedupe.kernels.grouping.diameters import Known, diameters
-from dbsim.dedupe.kernels.grouping.graph import Graph, Scorer, components
+from dbsim.dedupe.kernels.grouping.graph import Graph, Labels, Scorer, components
 from dbsim.dedupe.kernels.grouping.registry import CORRELATION, group
 
 Numbers = NDArray[np.int64]
@@ -74,55 +74,56 @@ class Scores:
         return self.estimate if self.decision.estimated else self.exact
 
 
+@dataclass(frozen=True)
+class Contents:
+    """The nodes of a graph, in the order of their first rows; `exact` tells of each edge whether its weight is."""
+
+    fingerprints: Numbers
+    copies: Numbers
+    graph: Graph
+    exact: NDArray[np.bool_]
+
+    def only(self, kept: Numbers) -> Contents:
+        """These nodes, which have all the edges."""
+        a, b = np.searchsorted(kept, self.graph.a), np.searchsorted(kept, self.graph.b)
+        graph = Graph(len(kept), a, b, self.graph.weights)
+        return Contents(self.fingerprints[kept], self.copies[kept], graph, self.exact)
+
+
 def assign(
-    fingerprints: Numbers,
-    copies: Numbers,
-    graph: Graph,
-    exact: NDArray[np.bool_],
-    by: str,
-    threshold: float,
-    scores: Scores,
-    constraints: Constraints | None = None,
+    contents: Contents, by: str, threshold: float, scores: Scores, constraints: Constraints | None = None
 ) -> Assignment:
-    """Nodes of the graph are contents in the order of their first rows; a content with copies is a group by itself.
+    """A content with copies is a group by itself; `constraints` are what people decided.
 
-    `exact` tells of each edge whether its weight is; `constraints` are what people decided. Most contents have neither
-    twin nor copy: they are left out before anything is counted, so that memory grows with what is found.
+    Most contents have neither twin nor copy: they are left out before anything is counted, so that memory grows with
+    what is found.
     """
-    decided = constraints or Constraints()
-    parts = (graph.a, graph.b, np.flatnonzero(copies > 1), decided.same.ravel(), decided.different.ravel())
+    decided, graph = constraints or Constraints(), contents.graph
+    parts = (graph.a, graph.b, np.flatnonzero(contents.copies > 1), decided.same.ravel(), decided.different.ravel())
     kept = np.unique(np.concatenate([part.astype(np.int64) for part in parts]))
-    graph = Graph(len(kept), np.searchsorted(kept, graph.a), np.searchsorted(kept, graph.b), graph.weights)
     decided = Constraints(np.searchsorted(kept, decided.same), np.searchsorted(kept, decided.different))
-    return _assign(fingerprints[kept], copies[kept], graph, exact, by, threshold, scores.of(kept), decided)
-
-
-def _assign(
-    fingerprints: Numbers,
-    copies: Numbers,
-    graph: Graph,
-    exact: NDArray[np.bool_],
-    by: str,
-    threshold: float,
-    scores: Scores,
-    constraints: Constraints,
-) -> Assignment:
-    compared = graph.at_least(threshold)
+    contents, scores = contents.only(kept), scores.of(kept)
+    compared = contents.graph.at_least(threshold)
     if by == CORRELATION:
-        compared = _every_pair(compared, Known(graph).completed(scores.representative))
-    labels = constrain(compared, constraints, lambda g: group(g, by, threshold))
-    members = np.bincount(labels, minlength=graph.nodes)
-    grouped = np.flatnonzero((members[labels] > 1) | (copies > 1))
+        compared = _every_pair(compared, Known(contents.graph).completed(scores.representative))
+    return _described(contents, constrain(compared, decided, lambda g: group(g, by, threshold)), scores)
+
+
+def _described(contents: Contents, labels: Labels, scores: Scores) -> Assignment:
+    """The groups of these labels, with what is shown of them."""
+    graph, nodes = contents.graph, contents.graph.nodes
+    members = np.bincount(labels, minlength=nodes)
+    grouped = np.flatnonzero((members[labels] > 1) | (contents.copies > 1))
     leaders, known = labels[grouped], Known(graph)
-    certain = Known(replace(graph, weights=exact.astype(np.float64)))
+    certain = Known(replace(graph, weights=contents.exact.astype(np.float64)))
     found = known.completed(scores.representative)(leaders, grouped)
-    lowest = np.full(graph.nodes, np.inf)
+    lowest = np.full(nodes, np.inf)
     np.minimum.at(lowest, leaders, found)
-    sizes = np.bincount(labels, copies, minlength=graph.nodes).astype(np.int64)
+    sizes = np.bincount(labels, contents.copies, minlength=nodes).astype(np.int64)
     return Assignment(
-        fingerprints[grouped],
-        fingerprints[grouped],
-        fingerprints[leaders],
+        contents.fingerprints[grouped],
+        contents.fingerprints[grouped],
+        contents.fingerprints[leaders],
         found,
         diameters(labels, known.completed(scores.diameter))[grouped],
         certain.completed(lambda a, _: np.full(len(a), float(scores.known)))(leaders, grouped) > 0,
