@@ -30,7 +30,6 @@ class Repair:
         if len(found) > 1 or not found[0].ready or found[0].wanted is not None or self._open_questions(found):
             return False
         self.index.use(found[0])
-        self.require_source(connection)
         if self._widened(connection):
             return False
         tables, backend = self.index.tables, self.index.backend
@@ -62,12 +61,20 @@ class Repair:
         if self.index.read(self._widened):
             self.index.write(lambda c: rename(c, self.index.backend, self.index.name, Renames()))
             self.index.look()
+            self.index.read(self._widened)
 
     def _widened(self, connection: Connection) -> bool:
-        """Whether the key has a type now that holds the same values and more: dbsim's own tables follow."""
-        tables = self.index.tables
-        source = self.index.backend.describe(connection, tables.record.options.table, tables.record.options.schema)
-        return widened(self.index.backend, tables, source) is not None
+        """Whether the key has a type now that holds the same values and more: dbsim's own tables follow.
+
+        A table that does not fit in any other way is refused.
+        """
+        backend, tables, options = self.index.backend, self.index.tables, self.index.tables.record.options
+        source = backend.describe(connection, options.table, options.schema)
+        if widened(backend, tables, source) is not None:
+            return True
+        if (problem := source_problem(connection, backend, tables, source)) is not None:
+            raise StatementRejected(f"index {options.name!r} cannot follow table {options.table!r}: {problem}")
+        return False
 
     def _open_questions(self, found: list[catalogue.IndexRecord]) -> bool:
         typed = self.index.backend.typed_keys
@@ -85,12 +92,6 @@ class Repair:
             catalogue.set_schema(connection, found, source.schema)
         if backend.typed_keys and found[0].primary_key != source.primary_key == stored.primary_key:
             catalogue.set_primary_key(connection, self.index.name, source.primary_key)
-
-    def require_source(self, connection: Connection) -> None:
-        options = self.index.tables.record.options
-        source = self.index.backend.describe(connection, options.table, options.schema)
-        if (problem := source_problem(connection, self.index.backend, self.index.tables, source)) is not None:
-            raise StatementRejected(f"index {options.name!r} cannot follow table {options.table!r}: {problem}")
 
     def restore_triggers(self) -> tuple[list[str], bool]:
         """Install missing triggers, and those of an earlier dbsim anew; `_install` says what becomes of changes.

@@ -106,7 +106,6 @@ class Worker(Generations):
         if self.tables.record.options.secret:
             self._build.tidy()  # generations that a secret was replaced in cannot be kept in step
         self._repair.adopt()
-        self.read(self._repair.require_source)
         restored, views_renewed = self._repair.restore_surface()
         report.renewed = views_renewed and not compare
         ready, options = self.tables.record.ready, self.tables.record.options

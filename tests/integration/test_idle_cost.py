@@ -14,6 +14,7 @@ from dbsim.tables.index_tables import IndexTables
 from tests.integration.helpers import QUICK, add, articles, corpus, execute
 
 SYNCS = 100
+STATEMENTS = {"sqlite": 20, "postgresql": 29}  # of an idle sync with stored groups
 
 
 @pytest.fixture
@@ -60,6 +61,19 @@ def test_few_connections(index: dbsim.Index, database: dbsim.Database) -> None:
     with connections(database.engine) as taken:
         assert index.sync().idle
     assert len(taken) <= 3
+
+
+def test_few_statements(index: dbsim.Index, database: dbsim.Database) -> None:
+    """Each is a round trip; the source's table is described by one of them."""
+    sent: list[str] = []
+
+    def note(connection: object, cursor: object, statement: str, *_: object) -> None:
+        sent.append(statement)
+
+    event.listen(database.engine, "before_cursor_execute", note)
+    assert index.sync().idle
+    event.remove(database.engine, "before_cursor_execute", note)
+    assert len(sent) <= STATEMENTS[database.engine.dialect.name], "\n".join(sent)
 
 
 def test_the_record_is_parsed_once_however_often_it_is_read(
