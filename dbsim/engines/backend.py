@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, nullcontext
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Dialect, Double, Engine, FromClause, Table, func, insert
+from sqlalchemy import ColumnElement, Connection, Dialect, Double, Engine, FromClause, Select, Table, func, insert
 
 from dbsim.errors import DbsimError, InvalidOption
 from dbsim.hashing.bloom import Reading
@@ -359,6 +359,10 @@ class Scores(ABC):
     @abstractmethod
     def hamming(self, key: ColumnElement[Any], other: ColumnElement[Any]) -> ColumnElement[int]:
         """How many bits of two keys differ."""
+
+    def computed_once(self, query: Select[Any]) -> Select[Any]:
+        """A query in FROM whose values are computed once, however often what is around it uses them."""
+        return query
 
     def can_read(self, connection: Connection, table: str) -> bool:
         """Whether this connection may read a table of dbsim's."""
