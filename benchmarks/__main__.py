@@ -90,10 +90,13 @@ def cli() -> None:
 @click.option("--size", type=click.Choice(SIZES), default="medium", show_default=True, help="How much to measure.")
 @click.option("--minutes", type=float, default=60, show_default=True, help="Time limit of each benchmark.")
 @click.option("--only", type=click.Choice(list(BENCHMARKS)), multiple=True, help="Only this one; repeat it.")
+@click.option("--keep", type=click.Path(file_okay=False, path_type=Path), help="Keep reports here, take those there.")
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), default=PAGE, help="[default: README.md here]")
-def all_(size: str, minutes: float, only: tuple[str, ...], out: Path) -> None:
+def all_(size: str, minutes: float, only: tuple[str, ...], keep: Path | None, out: Path) -> None:
     names = [name for name in BENCHMARKS if not only or name in only]
-    outcomes = everything.run(names, size, minutes * 60)
+    if keep:
+        keep.mkdir(parents=True, exist_ok=True)
+    outcomes = everything.run(names, size, minutes * 60, keep)
     out.write_text(everything.page(outcomes, BENCHMARKS, size), encoding="utf-8")
     console.print(f"wrote {out}")
 

@@ -8,8 +8,9 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from benchmarks.report import NOT_INSTALLED, console, number
@@ -27,18 +28,33 @@ class Outcome:
     seconds: float
     report: dict[str, Any] | None = None
     problem: str = ""
+    ended: str = field(default_factory=lambda: f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC")
+
+    @property
+    def busy(self) -> bool:
+        """Whether others were at work when it began."""
+        machine = (self.report or {}).get("machine")
+        return bool(machine) and machine["load_before"][0] > BUSY * machine["cores"]
 
     def count(self, verdict: str) -> int:
         return sum(figure["verdict"] == verdict for figure in (self.report or {}).get("figures", ()))
 
 
-def run(names: Sequence[str], size: str, limit: float) -> list[Outcome]:
+def run(names: Sequence[str], size: str, limit: float, kept: Path | None = None) -> list[Outcome]:
+    """In a folder of kept reports, those that are there are taken: hours of measuring need not be one sitting."""
     outcomes = []
     for name in names:
         console.rule(name)
-        outcomes.append(run_one([sys.executable, "-m", "benchmarks", name, "--size", size], name, limit))
+        file = kept / f"{name}-{size}.json" if kept else None
+        outcomes.append(_kept(file) or run_one([sys.executable, "-m", "benchmarks", name, "--size", size], name, limit))
+        if file and outcomes[-1].report:
+            file.write_text(json.dumps(asdict(outcomes[-1]), ensure_ascii=False), encoding="utf-8")
         console.print(outcomes[-1].problem or f"{name}: {outcomes[-1].seconds:.0f} s")
     return outcomes
+
+
+def _kept(file: Path | None) -> Outcome | None:
+    return Outcome(**json.loads(file.read_text(encoding="utf-8"))) if file and file.exists() else None
 
 
 def run_one(command: Sequence[str], name: str, limit: float) -> Outcome:
@@ -104,16 +120,15 @@ def _circumstances(outcomes: Sequence[Outcome]) -> list[str]:
     versions: dict[str, str] = {}
     for report in reports:
         versions |= report["versions"]
-    load = max(report["machine"]["load_before"][0] for report in reports)
     lines = [
         f"Machine: {machine['processor']}, {machine['cores']} cores, {machine['memory_gb']} GB, {machine['system']}. "
         f"Data: {reports[0]['data']}.\n",
         f"Versions: {', '.join(f'{name} {version}' for name, version in versions.items())}.\n",
     ]
-    if load > BUSY * machine["cores"]:
+    if busy := [one.name for one in outcomes if one.busy]:
         lines.append(
-            f"**The machine was busy** (load up to {load:.1f} on {machine['cores']} cores before a benchmark began): "
-            "times and rates on this page are no valid measurement; recall, precision and counts are.\n"
+            f"**The machine was busy** before {', '.join(busy)} began: times and rates there are no valid measurement; "
+            "recall, precision and counts are.\n"
         )
     return lines
 
@@ -133,7 +148,8 @@ def _section(one: Outcome, about: Mapping[str, str]) -> str:
     if one.report is None:
         return "\n".join([*lines, f"{one.problem[:1].upper()}{one.problem[1:]}.\n"])
     sizes = ", ".join(f"{name} {value}" for name, value in one.report["sizes"].items())
-    lines += [f"Sizes: {sizes}. Took {one.seconds:.0f} s.\n"]
+    load = one.report["machine"]["load_before"][0]
+    lines += [f"Sizes: {sizes}. Ended {one.ended} after {one.seconds:.0f} s; load before {load:.1f}.\n"]
     lines += ["| " + " | ".join(HEADINGS) + " |", "|---|--:|---|---|--:|--:|---|---|---|"]
     lines += ["| " + " | ".join(map(_cell, _row(figure))) + " |" for figure in one.report["figures"]]
     return "\n".join(lines) + "\n"

@@ -27,9 +27,9 @@ from benchmarks import corpora
 from benchmarks.family_settings import Setting, grids
 from dbsim.hashing.choosing.trial import collisions
 from dbsim.hashing.documents import Documents
-from dbsim.hashing.families.codes import Code
 from dbsim.hashing.families.fuzzy import Fuzzy
 from dbsim.hashing.families.registry import described, family_of
+from dbsim.hashing.families.shared.codes import Code
 from dbsim.hashing.family import Family, Model
 from dbsim.hashing.keys import Plan
 from dbsim.hashing.signer import FieldPlan, Signer

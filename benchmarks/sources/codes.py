@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from benchmarks.sources import texts
 from benchmarks.sources.outcome import Outcome, console
 from dbsim.hashing.documents import Documents
-from dbsim.hashing.families.codes import Code
 from dbsim.hashing.families.registry import family_of
+from dbsim.hashing.families.shared.codes import Code
 from dbsim.hashing.keys import Plan
 from dbsim.hashing.measures import cosine
 from dbsim.hashing.vectors import align, fit_frequencies, vectors

@@ -13,11 +13,12 @@ from scipy.spatial.distance import squareform
 
 from benchmarks.sources import texts
 from benchmarks.sources.outcome import Outcome, console
-from dbsim.dedupe.kernels.clustering import Graph, majorclust
-from dbsim.dedupe.kernels.kmeans import kmeans
-from dbsim.dedupe.kernels.quality import expected_density, f_measure
+from dbsim.dedupe.kernels.grouping.graph import Graph
+from dbsim.dedupe.kernels.grouping.kmeans import kmeans
+from dbsim.dedupe.kernels.grouping.majorclust import majorclust
+from dbsim.dedupe.kernels.grouping.quality import expected_density, f_measure
 from dbsim.hashing.families.fuzzy import Fuzzy
-from dbsim.hashing.families.prefixes import prefixes
+from dbsim.hashing.families.shared.prefixes import prefixes
 from dbsim.report.plot import Axis, Series, sheet, svg
 from dbsim.text.normalise import fold
 

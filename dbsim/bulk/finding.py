@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dbsim.bulk.gathering import Gathered, Numbers
-from dbsim.dedupe.kernels.assignment import Assignment, Scores, assign
 from dbsim.dedupe.kernels.buckets import affordable
-from dbsim.dedupe.kernels.clustering import Graph
 from dbsim.dedupe.kernels.decide import Decision
 from dbsim.dedupe.kernels.exact import compare
+from dbsim.dedupe.kernels.grouping.assignment import Assignment, Scores, assign
+from dbsim.dedupe.kernels.grouping.graph import Graph
 from dbsim.dedupe.kernels.missing import Limited
 from dbsim.dedupe.kernels.pairs import Candidates
 from dbsim.dedupe.options import GroupOptions, PairOptions

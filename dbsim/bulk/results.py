@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from dbsim.bulk.finding import Finding
 from dbsim.bulk.gathering import Numbers
 from dbsim.bulk.reading import CSV, JSON, PARQUET, TSV, Rows
-from dbsim.dedupe.kernels.assignment import Assignment
+from dbsim.dedupe.kernels.grouping.assignment import Assignment
 from dbsim.dedupe.kernels.missing import Limited
 from dbsim.errors import InvalidOption
 

@@ -14,22 +14,41 @@ from dbsim.errors import suggest
 
 # each command's module, loaded when the command is asked for: `dbsim --version` need not load a database driver
 COMMANDS = {
-    "showcase": ("demo",),
-    "schema": ("upgrade", "downgrade", "sql", "init-migration"),
-    "importing": ("import",),
-    "indexes": ("create", "alter", "sync", "status", "check", "inline", "grant", "revoke", "drop"),
-    "searching": ("search", "similar", "contains", "explain"),
-    "persons": ("match", "flagged"),
-    "linking": ("link",),
-    "duplicates": ("pairs", "duplicates"),
-    "merging": ("merge",),
-    "deciding": ("decide", "decisions"),
-    "serving": ("serve",),
-    "tuning": ("tune",),
-    "evaluating": ("evaluate",),
-    "sampling": ("sample", "overlap", "walk"),
-    "clustering": ("clusters",),
-    "bulk": ("bulk",),
+    "demo": "showcase",
+    "upgrade": "schema",
+    "downgrade": "schema",
+    "sql": "schema",
+    "init-migration": "schema",
+    "import": "importing",
+    "create": "index.creating",
+    "alter": "index.changing",
+    "sync": "index.syncing",
+    "status": "index.status",
+    "check": "index.syncing",
+    "inline": "index.changing",
+    "grant": "index.changing",
+    "revoke": "index.changing",
+    "drop": "index.changing",
+    "search": "asking.searching",
+    "similar": "asking.searching",
+    "contains": "asking.searching",
+    "explain": "asking.searching",
+    "match": "asking.persons",
+    "flagged": "asking.persons",
+    "link": "duplicates.linking",
+    "pairs": "duplicates.finding",
+    "duplicates": "duplicates.finding",
+    "merge": "duplicates.merging",
+    "decide": "duplicates.deciding",
+    "decisions": "duplicates.deciding",
+    "serve": "serving",
+    "tune": "measuring.tuning",
+    "evaluate": "measuring.evaluating",
+    "sample": "measuring.sampling",
+    "overlap": "measuring.sampling",
+    "walk": "measuring.sampling",
+    "clusters": "measuring.clustering",
+    "bulk": "bulk",
 }
 
 
@@ -37,14 +56,13 @@ class Commands(click.Group):
     """Commands in the order of the table above."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return [name for names in COMMANDS.values() for name in names]
+        return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        for module, names in COMMANDS.items():
-            if cmd_name in names:
-                found: tuple[click.Command, ...] = importlib.import_module(f"{__name__}.{module}").COMMANDS
-                return next(command for command in found if command.name == cmd_name)
-        return None
+        if cmd_name not in COMMANDS:
+            return None
+        found: tuple[click.Command, ...] = importlib.import_module(f"{__name__}.{COMMANDS[cmd_name]}").COMMANDS
+        return next(command for command in found if command.name == cmd_name)
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         try:

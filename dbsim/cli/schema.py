@@ -9,8 +9,7 @@ import click
 
 import dbsim.migrate
 from dbsim.cli.common import database_argument, index_argument, opened, require_yes, then
-from dbsim.cli.index_options import index_options, take_fields
-from dbsim.cli.indexes import table_option
+from dbsim.cli.index.options import index_options, table_option, take_fields
 from dbsim.engines.registry import CLASSES
 from dbsim.errors import ImportedRows, InvalidOption, SchemaOutdated
 from dbsim.options import IndexOptions

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dbsim.dedupe.kernels.missing import Limited
 from dbsim.dedupe.options import GroupOptions, PairOptions
 from dbsim.dedupe.results import COPIES, FULL_LIST, Duplicates, Pairs, full_length
-from dbsim.dedupe.run import Deduplication, limited
+from dbsim.dedupe.run import Deduplication
 from dbsim.dedupe.store_pairs import Workplace
+from dbsim.dedupe.stored import limited
 from dbsim.errors import InvalidOption, suggest
 from dbsim.options import IndexOptions
 from dbsim.tables.group_state import State

@@ -18,9 +18,9 @@ from sqlalchemy import Connection
 
 from dbsim.context import IndexContext
 from dbsim.dedupe.contents import firsts
-from dbsim.dedupe.kernels.assignment import Assignment, Scores, assign
-from dbsim.dedupe.kernels.clustering import Graph
-from dbsim.dedupe.kernels.constraints import Constraints, split
+from dbsim.dedupe.kernels.grouping.assignment import Assignment, Scores, assign
+from dbsim.dedupe.kernels.grouping.constraints import Constraints, split
+from dbsim.dedupe.kernels.grouping.graph import Graph
 from dbsim.dedupe.options import GroupOptions
 from dbsim.engines.signature_rows import Numbers
 from dbsim.lifecycle import decisions as stored_decisions

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, delete, func, select
 
 from dbsim.dedupe.contents import edge_pages, firsts
-from dbsim.dedupe.kernels.assignment import Assignment, Scores
 from dbsim.dedupe.kernels.buckets import node_type
-from dbsim.dedupe.kernels.clustering import Graph
 from dbsim.dedupe.kernels.collection import Collection
+from dbsim.dedupe.kernels.grouping.assignment import Assignment, Scores
+from dbsim.dedupe.kernels.grouping.graph import Graph
 from dbsim.dedupe.links import Links, assign_with, links_of
 from dbsim.dedupe.options import GroupOptions, PairOptions
 from dbsim.dedupe.store_pairs import Workplace

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,17 +60,15 @@ class Signatures:
 
     def as_tuples(self) -> list[tuple[int | bytes | None, ...]]:
         """One tuple a document: fingerprint, keys, bits and count of every field, rarities; None for what it lacks."""
-        heads = np.column_stack([self.fingerprints, self.keys]).tolist()
-        empty = (None,) * (1 + self.keys.shape[1])
-        tails = [
-            [(bits.tobytes() if n else None, n) for bits, n in zip(part.bits, part.counts.tolist(), strict=True)]
-            for part in self.filters
-        ]
-        ends = np.stack(self.rarities, axis=1).tolist() if self.rarities else [()] * len(self)
-        return [
-            (*(head if present else empty), *chain.from_iterable(pairs), *end)
-            for present, head, end, *pairs in zip(self.present.tolist(), heads, ends, *tails, strict=True)
-        ]
+        return list(zip(*self.as_columns(), strict=True))
+
+    def as_columns(self) -> list[list[Any]]:
+        """The same by columns, which takes a fifth of the time: a record of a person has a hundred of them."""
+        columns = without(np.vstack([self.fingerprints, self.keys.T]), self.present)
+        for part in self.filters:
+            bits = np.ascontiguousarray(part.bits).view(f"V{part.bits.shape[1]}").reshape(1, -1)
+            columns += [*without(bits, part.counts > 0), part.counts.tolist()]
+        return columns + [rarity.tolist() for rarity in self.rarities]
 
     def part(self, some: slice) -> Signatures:
         """Of some of the documents."""
@@ -105,6 +103,15 @@ class Signatures:
             tuple(np.concatenate(column) for column in words),
             tuple(np.concatenate(column) for column in rarities),
         )
+
+
+def without(columns: NDArray[Any], there: NDArray[np.bool_]) -> list[list[Any]]:
+    """A list a column (columns × documents), with None for the documents that have nothing."""
+    if not there.all():
+        columns = columns.astype(object)
+        columns[:, ~there] = None
+    found: list[list[Any]] = columns.tolist()
+    return found
 
 
 class Signer:

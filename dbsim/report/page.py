@@ -6,7 +6,8 @@ import datetime
 from collections.abc import Iterator
 from typing import Any, TextIO
 
-from dbsim.dedupe.people.browse import Browser, Filter, Summary
+from dbsim.dedupe.people.browse import Browser
+from dbsim.dedupe.people.group_pages import Filter, Summary
 from dbsim.index import Index
 from dbsim.options import describe_columns
 from dbsim.report.files import MARK

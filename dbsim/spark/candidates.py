@@ -1,7 +1,8 @@
 """Candidate pairs by joins, after the rule of dedupe/kernels/buckets.py: contents (f, keys) → a, b.
 
-A bucket is named by its path: the number of a key column, the key in it, and the same of each column that cut it. A
-content's place in a bucket is that of its fingerprint, as in the kernels, so that the same few stand for the others.
+A bucket is named by the number of a key column, the key in it, and the same of each larger bucket it was cut from: its
+path. A content's place in a bucket is that of its fingerprint, as in the kernels, so that the same few stand for the
+others.
 """
 
 from __future__ import annotations
@@ -19,6 +20,11 @@ from pyspark.sql import functions as F
 from dbsim.dedupe.kernels.buckets import FEWEST, Limits, largest_affordable, measured_columns
 
 DataFrame = Any
+BUCKET = [
+    "last",
+    "key",
+    "path",
+]  # numbers first: rows are sorted by them, and arrays are only compared where these are equal
 log = logging.getLogger("dbsim.spark")
 
 
@@ -43,7 +49,8 @@ class Buckets:
         """The buckets of these columns, then those that later columns make of the large ones; at least two members."""
         chosen = F.array(*(F.lit(column) for column in columns))
         first = self.contents.select("f", F.explode(chosen).alias("last"), "keys")
-        level = self._ranked(first.select("f", "last", _step(), F.lit(None).cast("long").alias("outer")))
+        whole = [F.array().cast("array<long>").alias("path"), F.lit(None).cast("long").alias("outer")]
+        level = self._ranked(first.select("f", "last", _key(), *whole))
         yield level
         for depth in range(1, limits.depth + 1):
             large = level.where(F.col("size") > limits.bucket)
@@ -52,16 +59,18 @@ class Buckets:
             # a pair that shares two keys is in both buckets: the later column of the two is enough
             end = F.lit(self.columns - 1) if depth == 1 else F.least(F.col("last") + 1, F.lit(self.columns - 1))
             later = F.explode(F.sequence(F.col("last") + 1, end))
+            path = F.concat("path", F.array(F.col("last").cast("long"), F.col("key"))).alias("path")
             cut = large.where(F.col("last") < self.columns - 1).select(
-                "f", "path", F.col("size").alias("outer"), later.alias("last")
+                "f", path, F.col("size").alias("outer"), later.alias("last")
             )
-            cut = cut.join(self.contents.select("f", "keys"), "f")
-            level = self._ranked(cut.select("f", "last", F.concat("path", _step()).alias("path"), "outer"))
+            level = self._ranked(
+                cut.join(self.contents.select("f", "keys"), "f").select("f", "last", _key(), "path", "outer")
+            )
             yield level
 
     def _ranked(self, members: DataFrame) -> DataFrame:
-        """f, last, path, outer, size, rank."""
-        bucket = Window.partitionBy("path").orderBy("f")
+        """f, last, key, path, outer, size, rank."""
+        bucket = Window.partitionBy(*BUCKET).orderBy("f")
         whole = bucket.rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
         size = F.count("*").over(whole)
         rank = F.row_number().over(bucket) - 1
@@ -91,12 +100,12 @@ class Buckets:
         )
 
 
-def _step() -> Any:
-    return F.array(F.col("last").cast("long"), F.expr("keys[last]")).alias("path")
+def _key() -> Any:
+    return F.expr("keys[last]").alias("key")
 
 
 def _pairs(level: DataFrame, limits: Limits) -> DataFrame:
     compared = level.where((F.col("size") <= limits.bucket) | (F.col("rank") < limits.representatives))
-    a = compared.select("path", F.col("f").alias("a"), F.col("rank").alias("before"))
-    b = level.select("path", F.col("f").alias("b"), F.col("rank").alias("after"))
-    return a.join(b, "path").where("before < after").select("a", "b")
+    a = compared.select(*BUCKET, F.col("f").alias("a"), F.col("rank").alias("before"))
+    b = level.select(*BUCKET, F.col("f").alias("b"), F.col("rank").alias("after"))
+    return a.join(b, BUCKET).where("before < after").select("a", "b")

@@ -1,19 +1,38 @@
-"""Connected components by alternating joins (large star, small star: Kiveris and others 2014): a, b → node, label."""
+"""Connected components: a, b → node, label; few edges on the driver, many by alternating joins.
+
+The joins are large star and small star (Kiveris and others 2014).
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
 from pyspark.sql import functions as F
 
+from dbsim.dedupe.kernels.grouping.graph import Graph
+from dbsim.dedupe.kernels.grouping.graph import components as of_graph
+
 DataFrame = Any
+FEW = 1_000_000  # edges, 16 MB: a round of joins takes seconds however few there are, and there are four or more
 
 
-def components(edges: DataFrame) -> DataFrame:
-    """Each node with the smallest one that hangs together with it.
+def components(edges: DataFrame, few: int = FEW) -> DataFrame:
+    """Each node with the smallest one that hangs together with it; `edges` are persisted, for they are read again."""
+    return _on_driver(edges) if edges.count() <= few else _by_joins(edges)
 
-    A round about halves the longest path, so that their number grows with its logarithm.
-    """
+
+def _on_driver(edges: DataFrame) -> DataFrame:
+    known = edges.toArrow()
+    nodes, places = np.unique(np.concatenate([known["a"].to_numpy(), known["b"].to_numpy()]), return_inverse=True)
+    a, b = np.split(places, 2)
+    labels = of_graph(Graph(len(nodes), a, b, np.ones(len(a))))  # the first of them, and nodes are sorted
+    return edges.sparkSession.createDataFrame(pa.table({"node": nodes, "label": nodes[labels]}))
+
+
+def _by_joins(edges: DataFrame) -> DataFrame:
+    """A round about halves the longest path, so that their number grows with its logarithm."""
     current = edges.select(F.greatest("a", "b").alias("x"), F.least("a", "b").alias("y")).localCheckpoint()
     before = None
     while (now := _digest(current)) != before:

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from dbsim.bulk.reading import cut
 from dbsim.bulk.signing import sign
-from dbsim.dedupe.kernels.assignment import Scores, assign
-from dbsim.dedupe.kernels.clustering import Graph
 from dbsim.dedupe.kernels.decide import Decision, FieldScore, estimates
 from dbsim.dedupe.kernels.exact import compare
+from dbsim.dedupe.kernels.grouping.assignment import Scores, assign
+from dbsim.dedupe.kernels.grouping.graph import Graph
 from dbsim.dedupe.options import GroupOptions, PairOptions
 from dbsim.hashing.bloom import Filters
 from dbsim.hashing.signer import Signer

@@ -9,9 +9,9 @@ from sqlalchemy import Connection
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from dbsim.dedupe.people.browse import Doubtful
 from dbsim.dedupe.people.claims import Claims
 from dbsim.dedupe.people.decisions import Book
+from dbsim.dedupe.people.pair_pages import Doubtful
 from dbsim.errors import Contradiction, DbsimError, InvalidOption
 from dbsim.index import Index
 from dbsim.web.reviewing import Outdated, Session, identity

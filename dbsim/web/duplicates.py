@@ -12,8 +12,10 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 
 from dbsim.dedupe.acting.keep import CHOICES, Ranking
-from dbsim.dedupe.people.browse import BARS, SORTS, Browser, Filter, Summary
+from dbsim.dedupe.people.browse import Browser
 from dbsim.dedupe.people.decisions import Book, Decision
+from dbsim.dedupe.people.group_pages import SORTS, Filter, Summary
+from dbsim.dedupe.people.histogram import BARS
 from dbsim.dedupe.store_pairs import Workplace
 from dbsim.errors import DbsimError, InvalidOption, UnknownKey
 from dbsim.index import Index

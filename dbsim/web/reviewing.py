@@ -11,8 +11,9 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from dbsim.dedupe.people.browse import Browser, Doubtful, Place
+from dbsim.dedupe.people.browse import Browser
 from dbsim.dedupe.people.claims import Claims
+from dbsim.dedupe.people.pair_pages import Doubtful, Place
 from dbsim.report.templating import written_key
 from dbsim.tables.source import Key
 

@@ -8,7 +8,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from dbsim.dedupe.people.browse import BARS
+from dbsim.dedupe.people.histogram import BARS
 from dbsim.dedupe.people.history import Entries, entries
 from dbsim.evaluate.last import last
 from dbsim.web.state import Server

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import dbsim
-from dbsim.engines.sqlite.functions import register
+from dbsim.engines.sqlite.surface.functions import register
 from dbsim.hashing.bloom import cardinality
 from tests.integration.sql_helpers import indexed
 

@@ -14,11 +14,13 @@ from sqlalchemy.exc import DBAPIError
 
 import dbsim
 from benchmarks.register import COLUMNS, register
+from dbsim.engines.postgresql.surface.signing import gate
 from dbsim.errors import InvalidOption
 from dbsim.tables.names import literal
 from tests.conftest import SECRET
-from tests.integration.helpers import dump, execute, fetch
+from tests.integration.helpers import execute, fetch
 from tests.integration.test_door import PERSON, twins_in
+from tests.oracle import stored
 from tests.people import add_people, people
 
 HOSTILE = [
@@ -73,7 +75,7 @@ def test_what_sql_signs_is_what_python_signs(index: dbsim.Index, database: dbsim
     execute(database.engine, "ALTER TABLE people DISABLE TRIGGER unless_dbsim_people")
     add_people(database.engine, dict(enumerate([*HOSTILE, *register(60, 9).rows], 5001)))
     assert fetch(database.engine, "SELECT count(*) FROM dbsim_people_queue") == [(0,)]  # signed inline
-    inline = dump(database, "people")
+    inline = stored(database, "people")
     assert not index.check()
     assert len(inline) == 264
     execute(
@@ -83,7 +85,7 @@ def test_what_sql_signs_is_what_python_signs(index: dbsim.Index, database: dbsim
         "INSERT INTO dbsim_people_queue (id) SELECT id FROM people",
     )
     index.sync()  # the worker signs
-    assert dump(database, "people") == inline
+    assert stored(database, "people") == inline
 
 
 def test_keys_of_few_fields_are_signed_alike(other: dbsim.Database) -> None:
@@ -96,10 +98,10 @@ def test_keys_of_few_fields_are_signed_alike(other: dbsim.Database) -> None:
     index.sync()
     add_people(other.engine, dict(enumerate([*HOSTILE, *register(30, 9).rows], 5001)))
     assert fetch(other.engine, "SELECT count(*) FROM dbsim_few_queue") == [(0,)]
-    inline = dump(other, "few")
+    inline = stored(other, "few")
     execute(other.engine, "DELETE FROM dbsim_few", "INSERT INTO dbsim_few_queue (id) SELECT id FROM people")
     index.sync()
-    assert dump(other, "few") == inline
+    assert stored(other, "few") == inline
 
 
 def test_check_says_in_sql_what_python_says(index: dbsim.Index, database: dbsim.Database) -> None:
@@ -150,6 +152,18 @@ def test_rows_that_wait_in_the_queue_are_compared(index: dbsim.Index, database: 
     with pytest.raises(DBAPIError, match="already, as row 9001"):
         insert(database, 9002, {**PERSON, "surname": "Musterman"})
     execute(database.engine, "UPDATE dbsim_index SET wanted = NULL")
+    index.sync()
+
+
+def test_a_signature_of_before_is_not_taken_for_the_new_row(index: dbsim.Index, database: dbsim.Database) -> None:
+    """A key that comes again while a worker holds the gate has its old signature still: the row's texts count."""
+    insert(database, 4001, {**PERSON, "given": "Somebody", "surname": "Else", "born": "1950-01-02", "email": "x@y.z"})
+    insert(database, 4002, PERSON)
+    with database.engine.begin() as worker:
+        worker.execute(text(f"SELECT pg_advisory_xact_lock({gate('people')})"))
+        execute(database.engine, "DELETE FROM people WHERE id = 4001")  # queued
+        with pytest.raises(DBAPIError, match="as row 4002"):
+            insert(database, 4001, PERSON)
     index.sync()
 
 

@@ -15,7 +15,7 @@ from sqlalchemy.dialects import postgresql
 import dbsim
 from dbsim import bulk
 from dbsim.dedupe.kernels.buckets import Limits
-from dbsim.engines.postgresql.binary_copy import ordered_signatures
+from dbsim.engines.postgresql.wire.binary_copy import ordered_signatures
 from dbsim.errors import DbsimError, InvalidOption
 from tests.articles import corpus, exact_jaccard, fill, forget_pairs, generated, stored_pairs
 from tests.conftest import SECRET

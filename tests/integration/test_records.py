@@ -62,7 +62,9 @@ def test_scores_in_sql_are_those_of_numpy_to_the_last_bit(index: dbsim.Index) ->
                 assert hit.score == found[min(key, hit.key), max(key, hit.key)]
 
 
-@pytest.mark.parametrize("url", ["postgresql"], indirect=True)  # SQLite has no such view: engines/sqlite/views.py
+@pytest.mark.parametrize(
+    "url", ["postgresql"], indirect=True
+)  # SQLite has no such view: engines/sqlite/surface/views.py
 def test_the_view_of_pairs_has_the_same_scores(index: dbsim.Index, database: dbsim.Database) -> None:
     shown = {
         (a, b): score for a, b, score in fetch(database.engine, "SELECT a, b, score FROM dbsim_people_pairs") if a < b

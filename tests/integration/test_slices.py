@@ -12,16 +12,18 @@ from hypothesis import strategies as st
 from sqlalchemy import create_engine, text
 
 import dbsim
-from dbsim.engines.sqlite import functions, slices
+from dbsim.engines.sqlite import slices
+from dbsim.engines.sqlite.surface import functions
 from dbsim.sync.slicing.turning import Slicing
 from dbsim.sync.slicing.widening import Long, Widening
 from dbsim.tables import slice_tables
 from dbsim.tables.slice_tables import SliceTables, slice_names
 from dbsim.text.normalisers import mapped
 from dbsim.text.normalisers.registry import normaliser_of
-from tests.integration.helpers import add, assert_in_step, execute, fetch, sentence
+from tests.integration.helpers import add, execute, fetch, sentence
 from tests.integration.test_contains import grep, made
 from tests.integration.test_contains_sql import asked
+from tests.oracle import assert_in_step
 
 
 @pytest.fixture(autouse=True)

@@ -17,8 +17,8 @@ import pytest
 
 import dbsim
 from dbsim import bulk
-from dbsim.dedupe.kernels.clustering import Graph
-from dbsim.dedupe.kernels.clustering import components as kernel_components
+from dbsim.dedupe.kernels.grouping.graph import Graph
+from dbsim.dedupe.kernels.grouping.graph import components as kernel_components
 from dbsim.errors import InvalidOption, UnknownName
 from tests.conftest import SECRET
 from tests.engines_agree import LIMITS, groups_of, index_on, rows
@@ -168,7 +168,8 @@ def test_components_of_any_graph(spark: Any) -> None:
     other = rng.integers(100, 160, (40, 2))
     edges = np.unique(np.concatenate([rng.permutation(61)[path], other[other[:, 0] != other[:, 1]]]), axis=0)
     df = spark.createDataFrame([tuple(map(int, edge)) for edge in edges], "a long, b long")
-    found = {row.node: row.label for row in components(df).collect()}
+    found, joined = ({row.node: row.label for row in components(df, few).collect()} for few in (len(edges), 0))
+    assert found == joined
     labels = kernel_components(Graph(160, edges[:, 0], edges[:, 1], np.ones(len(edges))))
     assert found == {int(node): int(labels[node]) for node in np.unique(edges)}
 

@@ -6,7 +6,8 @@ import json
 
 import dbsim
 from tests.conftest import SECRET
-from tests.integration.helpers import QUICK, Command, add, articles, corpus, execute, sentence
+from tests.fixtures.shell import Command
+from tests.integration.helpers import QUICK, add, articles, corpus, execute, sentence
 
 
 def test_the_life_of_an_index_in_numbers(database: dbsim.Database) -> None:
@@ -78,4 +79,11 @@ def test_status_in_the_shell(database: dbsim.Database, shell: Command) -> None:
     expected = [index.status().to_json() for index in database.indexes()]
     assert [first, second] == expected
     assert (first["index"], first["rows"], first["indexed"], first["queued"]) == ("articles", 9, 8, 1)
+    assert json.loads(shell("status", url, "more", "--json")[1]) == [second]
+    code, out, err = shell("status", url, "articles")
+    assert (code, err) == (0, "")
+    assert "ready, 8 of 9 rows indexed" in out
+    assert "filling" not in out
+    unknown = "dbsim: there is no index 'artikles'; did you mean 'articles'?\n"
+    assert shell("status", url, "artikles") == (2, "", unknown)
     assert second["problems"] == ["not filled yet: run `dbsim sync`"]

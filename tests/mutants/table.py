@@ -92,7 +92,7 @@ MUTANTS = (
     ),
     Mutant(
         "filter words in another byte order",
-        "dbsim/engines/sqlite/views.py",
+        "dbsim/engines/sqlite/surface/views.py",
         'part.bits.view(">i8")',
         'part.bits.view("<i8")',
         SURVIVORS,
@@ -406,14 +406,14 @@ MUTANTS = (
     # ── decisions and groups ──
     Mutant(
         "different ones come together through a third",
-        "dbsim/dedupe/kernels/constraints.py",
+        "dbsim/dedupe/kernels/grouping/constraints.py",
         "            self._apart.setdefault(a, set()).add(other)\n",
         "            pass\n",
         CONSTRAINTS,
     ),
     Mutant(
         "the least similar pairs are taken first",
-        "dbsim/dedupe/kernels/constraints.py",
+        "dbsim/dedupe/kernels/grouping/constraints.py",
         "order = np.lexsort((graph.b, graph.a, -graph.weights))",
         "order = np.lexsort((graph.b, graph.a, graph.weights))",
         CONSTRAINTS,
@@ -535,7 +535,7 @@ MUTANTS = (
     ),
     Mutant(
         "SQL functions take any length",
-        "dbsim/engines/sqlite/functions.py",
+        "dbsim/engines/sqlite/surface/functions.py",
         "    length = BYTES[size]\n",
         "    length = size // 8\n",
         _tests("integration/test_datasette.py"),

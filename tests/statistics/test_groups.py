@@ -10,10 +10,13 @@ from numpy.typing import NDArray
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 
-from dbsim.dedupe.kernels.assignment import Scores, assign
-from dbsim.dedupe.kernels.clustering import METHODS, Graph, Known, Labels, average_link, diameters, group
-from dbsim.dedupe.kernels.correlation import bits_beyond
 from dbsim.dedupe.kernels.decide import Decision
+from dbsim.dedupe.kernels.grouping.assignment import Scores, assign
+from dbsim.dedupe.kernels.grouping.correlation import bits_beyond
+from dbsim.dedupe.kernels.grouping.diameters import Known, diameters
+from dbsim.dedupe.kernels.grouping.graph import Graph, Labels
+from dbsim.dedupe.kernels.grouping.linkage import average_link
+from dbsim.dedupe.kernels.grouping.registry import METHODS, group
 
 Edge = tuple[int, int, float]
 DECISION = Decision((), 0.5, verify=False)
@@ -137,7 +140,7 @@ def test_a_household_is_not_chained(monkeypatch: pytest.MonkeyPatch) -> None:
 
     assert found(0.45) == [0, 1, 2]
     assert found(0.01) == [0, 1]
-    monkeypatch.setattr("dbsim.dedupe.kernels.assignment.EVERY_PAIR", 2)
+    monkeypatch.setattr("dbsim.dedupe.kernels.grouping.assignment.EVERY_PAIR", 2)
     assert found(0.45) == [0, 1]
 
 
@@ -179,7 +182,7 @@ def graphs(draw: st.DrawFn) -> Graph:
 
 
 @settings(max_examples=200, deadline=None)
-@given(graphs(), st.sampled_from(METHODS), st.randoms(use_true_random=False))
+@given(graphs(), st.sampled_from(list(METHODS)), st.randoms(use_true_random=False))
 def test_groups_depend_on_the_graph_alone(made: Graph, by: str, random: object) -> None:
     """Neither on the order of the edges nor on other components; labels are the smallest members."""
     found = group(made, by, 0.6)

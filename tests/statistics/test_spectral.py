@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from dbsim.hashing.documents import Documents
-from dbsim.hashing.families.codes import ball
-from dbsim.hashing.families.learned import directions, fit_space
 from dbsim.hashing.families.linear_spectral import LinearSpectral
+from dbsim.hashing.families.shared.codes import ball
+from dbsim.hashing.families.shared.learned import directions, fit_space
 from dbsim.hashing.families.spectral import Spectral, _modes
 from dbsim.hashing.family import Family
 from dbsim.hashing.keys import Plan

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+import pytest
 from click.testing import CliRunner
 
+from benchmarks import everything
 from benchmarks.__main__ import BENCHMARKS, cli
 from benchmarks.everything import Outcome, page, run_one
 from benchmarks.report import NOT_INSTALLED, Report, Target
@@ -55,6 +58,22 @@ def test_a_busy_machine_is_named() -> None:
     one = Outcome("startup", 2.0, busy)
     assert "The machine was busy" in page([one], BENCHMARKS, "small")
     assert "The machine was busy" not in page([replace(one, report=idle)], BENCHMARKS, "small")
+
+
+def test_kept_reports_are_taken_and_new_ones_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def run_one(command: list[str], name: str, limit: float) -> Outcome:
+        asked.append(name)
+        return Outcome(name, 1.0, report()) if name == "startup" else Outcome(name, 1.0, problem="failed")
+
+    monkeypatch.setattr(everything, "run_one", run_one)
+    first = everything.run(["startup", "index"], "small", 60, tmp_path)
+    again = everything.run(["startup", "index"], "small", 60, tmp_path)
+    assert asked == ["startup", "index", "index"]  # what failed is run again
+    assert (again[0].ended, again[0].report["figures"]) == (first[0].ended, first[0].report["figures"])  # type: ignore[index]
+    assert everything.run(["startup"], "medium", 60, tmp_path)
+    assert asked[-1] == "startup"  # another size is another report
 
 
 def test_help_lists_every_benchmark_without_importing_one() -> None:

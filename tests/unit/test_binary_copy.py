@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbsim.engines.postgresql.binary_copy import binary_rows
+from dbsim.engines.postgresql.wire.binary_copy import binary_rows
 from dbsim.hashing.keys import Plan
 from dbsim.hashing.signer import FieldPlan, Signatures, Signer
 from dbsim.text.features import Analyser

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dbsim.hashing.families.fuzzy import Fuzzy
-from dbsim.hashing.families.prefixes import LETTERS, combined, observed, prefixes, shipped, without
+from dbsim.hashing.families.shared.prefixes import LETTERS, combined, observed, prefixes, shipped, without
 from dbsim.hashing.keys import Plan
 from tests.unit.family_helpers import documents
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from dbsim.dedupe.kernels.kmeans import assign, kmeans
+from dbsim.dedupe.kernels.grouping.kmeans import assign, kmeans
 
 
 def clouds(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

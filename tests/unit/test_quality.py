@@ -8,8 +8,8 @@ import math
 import numpy as np
 import pytest
 
-from dbsim.dedupe.kernels.clustering import Graph
-from dbsim.dedupe.kernels.quality import expected_density, f_measure, minimum_cut, partial_connectivity
+from dbsim.dedupe.kernels.grouping.graph import Graph
+from dbsim.dedupe.kernels.grouping.quality import expected_density, f_measure, minimum_cut, partial_connectivity
 from tests.statistics.test_groups import TRIANGLES, graph
 
 SPLIT = np.array([0, 0, 0, 3, 3, 3])

@@ -5,7 +5,6 @@ from __future__ import annotations
 from sqlalchemy import Dialect
 from sqlalchemy.dialects.postgresql.base import PGDialect
 
-from dbsim.engines.postgresql import drivers
 from dbsim.engines.postgresql.feed import PostgreSQLFeed
 from dbsim.engines.postgresql.host_tables import PostgreSQLHostTables
 from dbsim.engines.postgresql.queue import PostgreSQLQueue
@@ -16,6 +15,7 @@ from dbsim.engines.postgresql.surface.citus import PostgreSQLNodes
 from dbsim.engines.postgresql.surface.install import PostgreSQLSurfaces
 from dbsim.engines.postgresql.surface.roles import PostgreSQLRoles
 from dbsim.engines.postgresql.transactions import PostgreSQLTransactions
+from dbsim.engines.postgresql.wire import drivers
 
 
 class PostgreSQL(

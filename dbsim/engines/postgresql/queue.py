@@ -14,8 +14,6 @@ from sqlalchemy import (
 from dbsim.engines.backend import RAW, Backend
 from dbsim.engines.execute import ask
 from dbsim.engines.pause import pause
-from dbsim.engines.postgresql import drivers
-from dbsim.engines.postgresql.plain import home, send, type_name
 from dbsim.engines.postgresql.surface import install
 from dbsim.engines.postgresql.surface.signing import inline_function
 from dbsim.engines.postgresql.triggers import (
@@ -29,6 +27,8 @@ from dbsim.engines.postgresql.triggers import (
     unless_trigger,
     wake,
 )
+from dbsim.engines.postgresql.wire import drivers
+from dbsim.engines.postgresql.wire.plain import home, send, type_name
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.names import identifier, literal, quote
 from dbsim.tables.source import Key

@@ -24,10 +24,10 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import DBAPIError
 
-from dbsim.engines.backend import Backend
+from dbsim.engines.backend import Backend, FilterColumns
 from dbsim.engines.callers import OWN
 from dbsim.engines.execute import ask
-from dbsim.engines.postgresql import drivers
+from dbsim.engines.postgresql.wire import drivers
 from dbsim.hashing.bloom import ROUNDING, Reading
 from dbsim.hashing.records.levels import CUTS, EQUAL
 from dbsim.tables.names import quote
@@ -65,34 +65,21 @@ class PostgreSQLScores(Backend):
         """bit_count and ln are there; behind a pooler no statement stays prepared."""
         drivers.unprepared_when_pooled(connection)
 
-    def jaccard(
-        self,
-        bits: ColumnElement[Any],
-        count: ColumnElement[Any],
-        other_bits: ColumnElement[Any],
-        other_count: ColumnElement[Any],
-        reading: Reading,
-    ) -> ColumnElement[float]:
-        both = func.bit_count(bits.op("&")(cast(other_bits, PostgreSQLBits(reading.bits))))
+    def jaccard(self, one: FilterColumns, two: FilterColumns, reading: Reading) -> ColumnElement[float]:
+        both = func.bit_count(one.bits.op("&")(cast(two.bits, PostgreSQLBits(reading.bits))))
         if reading.factor:
-            share = cast(both, Double) / cast(count + other_count - both, Double)
+            share = cast(both, Double) / cast(one.count + two.count - both, Double)
             return cast(literal_column(f"{reading.factor!r}::float8"), Double) * share
         size = reading.marks
-        union = _estimate(count + other_count - both, size)
-        return func.greatest((_estimate(count, size) + _estimate(other_count, size) - union) / union, 0.0, type_=Double)
+        union = _estimate(one.count + two.count - both, size)
+        alone = _estimate(one.count, size) + _estimate(two.count, size)
+        return func.greatest((alone - union) / union, 0.0, type_=Double)
 
-    def level(
-        self,
-        bits: ColumnElement[Any],
-        count: ColumnElement[Any],
-        other_bits: ColumnElement[Any],
-        other_count: ColumnElement[Any],
-        reading: Reading,
-    ) -> ColumnElement[int]:
+    def level(self, one: FilterColumns, two: FilterColumns, reading: Reading) -> ColumnElement[int]:
         cuts: ColumnElement[Any] = literal_column(f"ARRAY[{', '.join(map(repr, CUTS))}]::float8[]")
-        alike = func.width_bucket(self.jaccard(bits, count, other_bits, other_count, reading), cuts, type_=Integer)
+        alike = func.width_bucket(self.jaccard(one, two, reading), cuts, type_=Integer)
         return case(
-            (bits == cast(other_bits, PostgreSQLBits(reading.bits)), literal_column(str(EQUAL))), else_=alike + 1
+            (one.bits == cast(two.bits, PostgreSQLBits(reading.bits)), literal_column(str(EQUAL))), else_=alike + 1
         )
 
     def larger(self, one: ColumnElement[int], two: ColumnElement[int]) -> ColumnElement[int]:

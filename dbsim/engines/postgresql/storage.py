@@ -17,8 +17,8 @@ from sqlalchemy import (
 )
 
 from dbsim.engines.backend import Backend
-from dbsim.engines.postgresql import drivers
-from dbsim.engines.postgresql.binary_copy import binary_rows, copied_signatures
+from dbsim.engines.postgresql.wire import drivers
+from dbsim.engines.postgresql.wire.binary_copy import binary_rows, copied_signatures
 from dbsim.engines.signature_rows import signature_pages
 from dbsim.hashing.signer import Signatures
 from dbsim.tables.index_tables import IndexTables
@@ -39,7 +39,7 @@ class PostgreSQLStorage(Backend):
         return table
 
     def stored_values(self, rows: Signatures) -> list[tuple[Any, ...]]:
-        return [(*row, *marks) for row, marks in zip(rows.as_tuples(), word_values(rows), strict=True)]
+        return list(zip(*rows.as_columns(), *word_values(rows), strict=True))
 
     def insert(self, connection: Connection, tables: IndexTables, keys: Sequence[Key], rows: Signatures) -> None:
         if not keys:

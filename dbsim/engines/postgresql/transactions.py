@@ -15,11 +15,11 @@ from sqlalchemy import (
 
 from dbsim.engines.backend import GONE, Backend
 from dbsim.engines.execute import ask
-from dbsim.engines.postgresql import drivers
-from dbsim.engines.postgresql.plain import STRIPES, door_salt, home, send, space
 from dbsim.engines.postgresql.surface import install
 from dbsim.engines.postgresql.surface.citus import explain_unsupported
 from dbsim.engines.postgresql.surface.roles import explain_denied
+from dbsim.engines.postgresql.wire import drivers
+from dbsim.engines.postgresql.wire.plain import STRIPES, door_salt, home, send, space
 from dbsim.errors import DatabaseUnavailable, DbsimError, InvalidOption, StatementRejected
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.names import literal

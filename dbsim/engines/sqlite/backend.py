@@ -14,8 +14,8 @@ from dbsim.engines.sqlite.queue import SQLiteQueue
 from dbsim.engines.sqlite.scores import SQLiteScores
 from dbsim.engines.sqlite.slices import SQLiteSlices
 from dbsim.engines.sqlite.storage import SQLiteStorage
+from dbsim.engines.sqlite.surface.views import SQLiteSurfaces
 from dbsim.engines.sqlite.transactions import SQLiteTransactions
-from dbsim.engines.sqlite.views import SQLiteSurfaces
 
 
 class SQLite(

@@ -9,7 +9,7 @@ import sqlite3
 
 from datasette import hookimpl
 
-from dbsim.engines.sqlite.functions import register
+from dbsim.engines.sqlite.surface.functions import register
 
 
 @hookimpl  # type: ignore[untyped-decorator,unused-ignore]

@@ -15,7 +15,7 @@ from sqlalchemy import (
 
 from dbsim.engines.backend import Backend
 from dbsim.engines.pause import pause
-from dbsim.engines.sqlite.views import trigger_names
+from dbsim.engines.sqlite.surface.views import trigger_names
 from dbsim.engines.views import MARK, outdated
 from dbsim.resources import sql
 from dbsim.tables.index_tables import IndexTables

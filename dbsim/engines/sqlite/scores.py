@@ -20,8 +20,8 @@ from sqlalchemy import (
     select,
 )
 
-from dbsim.engines.backend import Backend
-from dbsim.engines.sqlite.functions import register
+from dbsim.engines.backend import Backend, FilterColumns
+from dbsim.engines.sqlite.surface.functions import register
 from dbsim.hashing.bloom import Reading
 
 _PREPARED = "dbsim_prepared"
@@ -40,25 +40,11 @@ class SQLiteScores(Backend):
             register(connection.connection.dbapi_connection)
             info[_PREPARED] = True
 
-    def jaccard(
-        self,
-        bits: ColumnElement[Any],
-        count: ColumnElement[Any],
-        other_bits: ColumnElement[Any],
-        other_count: ColumnElement[Any],
-        reading: Reading,
-    ) -> ColumnElement[float]:
-        return func.dbsim_jaccard(bits, count, other_bits, other_count, *_arguments(reading))
+    def jaccard(self, one: FilterColumns, two: FilterColumns, reading: Reading) -> ColumnElement[float]:
+        return func.dbsim_jaccard(one.bits, one.count, two.bits, two.count, *_arguments(reading))
 
-    def level(
-        self,
-        bits: ColumnElement[Any],
-        count: ColumnElement[Any],
-        other_bits: ColumnElement[Any],
-        other_count: ColumnElement[Any],
-        reading: Reading,
-    ) -> ColumnElement[int]:
-        return func.dbsim_level(bits, count, other_bits, other_count, *_arguments(reading), type_=Integer)
+    def level(self, one: FilterColumns, two: FilterColumns, reading: Reading) -> ColumnElement[int]:
+        return func.dbsim_level(one.bits, one.count, two.bits, two.count, *_arguments(reading), type_=Integer)
 
     def larger(self, one: ColumnElement[int], two: ColumnElement[int]) -> ColumnElement[int]:
         return func.max(one, two, type_=BigInteger)

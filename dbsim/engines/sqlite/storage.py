@@ -17,7 +17,7 @@ from sqlalchemy import (
 
 from dbsim.engines.backend import Backend
 from dbsim.engines.signature_rows import signature_pages
-from dbsim.engines.sqlite.views import word_names, words_of
+from dbsim.engines.sqlite.surface.views import word_names, words_of
 from dbsim.hashing.signer import Signatures
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.names import quote
@@ -39,14 +39,15 @@ class SQLiteStorage(Backend):
         return table
 
     def stored_values(self, rows: Signatures) -> list[tuple[Any, ...]]:
-        filters = words_of(rows.filters)
-        found = zip(rows.as_tuples(), filters, word_values(rows), strict=True)
-        return [(*row, *some, *marks) for row, some, marks in found]
+        return list(zip(*self._columns(rows), strict=True))
+
+    def _columns(self, rows: Signatures) -> list[list[Any]]:
+        return [*rows.as_columns(), *words_of(rows.filters), *word_values(rows)]
 
     def insert(self, connection: Connection, tables: IndexTables, keys: Sequence[Key], rows: Signatures) -> None:
         if not keys:
             return
-        values = [(*key, *row) for key, row in zip(keys, self.stored_values(rows), strict=True)]
+        values = list(zip(*zip(*keys, strict=True), *self._columns(rows), strict=True))
         statement = f"INSERT INTO {quote(tables.signatures.name)} VALUES ({', '.join('?' * len(values[0]))})"
         connection.exec_driver_sql(statement, values)
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dbsim.hashing.documents import Documents
-from dbsim.hashing.families.prefixes import LANGUAGES, combined, observed, prefixes, shipped, without
+from dbsim.hashing.families.shared.prefixes import LANGUAGES, combined, observed, prefixes, shipped, without
 from dbsim.hashing.family import Family, Keys, Model
 from dbsim.hashing.keys import WORD, Plan
 from dbsim.hashing.measures import cosine

@@ -14,8 +14,8 @@ import scipy  # whose parts load when they are first used
 from numpy.typing import NDArray
 
 from dbsim.hashing.documents import Documents
-from dbsim.hashing.families.codes import Code
-from dbsim.hashing.families.learned import directions, fit_space, projections, stored
+from dbsim.hashing.families.shared.codes import Code
+from dbsim.hashing.families.shared.learned import directions, fit_space, projections, stored
 from dbsim.hashing.family import Model
 from dbsim.hashing.keys import Plan
 

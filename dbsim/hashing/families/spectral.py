@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dbsim.hashing.documents import Documents
-from dbsim.hashing.families.codes import Code
-from dbsim.hashing.families.learned import directions, fit_space, on_normals, projections, stored
+from dbsim.hashing.families.shared.codes import Code
+from dbsim.hashing.families.shared.learned import directions, fit_space, on_normals, projections, stored
 from dbsim.hashing.family import Model
 from dbsim.hashing.keys import Plan
 

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-import scipy  # whose parts load when they are first used
 
 from dbsim.hashing.records.evidence import STRANGERS, UNIT, Evidence, Numbers, Roles
 from dbsim.hashing.records.levels import COUNT, CROSSED, CUTS, EQUAL, Levels
+from dbsim.hashing.records.patterns import Patterns
 from dbsim.hashing.records.relatives import relatives, without_matches
 
 STEPS = 30
@@ -75,27 +75,29 @@ class _Fit:
             total += np.exp2(-np.clip(prior + _sum(one, levels, range(levels.shape[1])), -60, 60)) / either
         return 1 / total, place / either
 
-    def meet(self, levels: Levels) -> None:
+    def meet(self, candidates: Patterns) -> None:
         """Learn how alike echoes of namesakes are, from pairs with equal names that are no matches by all the rest.
 
         Equal ones are hardly ever those of two persons: there the echo itself may say that it is a match.
         """
         for echo, names in self.roles.echoes.items():
-            equal = levels[(levels[:, list(names)] == EQUAL).all(axis=1)] if names else levels[:0]
-            rest = equal.copy()
+            equal = candidates.where((candidates.levels[:, list(names)] == EQUAL).all(axis=1) & bool(names))
+            rest = equal.levels.copy()
             rest[:, list(self.roles.echoes)] = 0
-            strangers = 1 - np.where(equal[:, echo] == EQUAL, self.probabilities(equal), self.probabilities(rest))
-            if strangers.sum() >= ENOUGH:
-                self.echoed[echo] = _shares(equal[:, [echo]], strangers, 1.0, self.others[STRANGERS][[echo]])
+            itself = equal.levels[:, echo] == EQUAL
+            strangers = 1 - np.where(itself, self.probabilities(equal.levels), self.probabilities(rest))
+            if equal.total(strangers) >= ENOUGH:
+                self.echoed[echo] = _shares(equal, strangers, 1.0, self.others[STRANGERS])[[echo]]
 
-    def locate(self, random: Levels) -> None:
+    def locate(self, random: Patterns) -> None:
         """Learn which part of an address follows from a closer one: who has one's postcode lives in one's city."""
-        chance, strangers = self.others[STRANGERS], 1 - self.probabilities(random)
+        chance, strangers = self.others[STRANGERS], 1 - self.probabilities(random.levels)
         closest = sorted(self.roles.place, key=lambda part: chance[part, EQUAL])
         for closer, part in itertools.pairwise(closest):
-            equal = random[:, closer] == EQUAL
-            if strangers[equal].sum() >= ENOUGH:
-                self.echoed[part] = _shares(random[equal][:, [part]], strangers[equal], 1.0, chance[[part]])
+            alike = random.levels[:, closer] == EQUAL
+            equal = random.where(alike)
+            if equal.total(strangers[alike]) >= ENOUGH:
+                self.echoed[part] = _shares(equal, strangers[alike], 1.0, chance)[[part]]
 
 
 def _sum(weights: Numbers, levels: Levels, fields: Sequence[int]) -> Numbers:
@@ -105,29 +107,30 @@ def _sum(weights: Numbers, levels: Levels, fields: Sequence[int]) -> Numbers:
     return found
 
 
-def fit(candidates: Levels, random: Levels, roles: Roles, rows: int) -> Evidence:
-    """`candidates`: levels of pairs that share a key, each once; `random`: of any pairs; `rows`: of how many rows."""
+def fit(candidates: Patterns, random: Patterns, roles: Roles, rows: int) -> Evidence:
+    """`candidates`: pairs that share a key, each once; `random`: any pairs; `rows`: of how many rows."""
     pairs = rows * (rows - 1) / 2
     most = MOST_MATCHES * rows / pairs
     chance = _shares(random, np.ones(len(random)), 0.5)
-    first = _first_m(candidates.shape[1])
+    first = _first_m(candidates.levels.shape[1])
     kinds, shares = relatives(candidates, chance, first, roles.own, rows)
     state = _Fit(first, [chance, *kinds], min(0.5 * rows / pairs, 0.3), [1.0, *shares], roles)
     _cross(state, roles.crossed)
     for step in range(STEPS):
-        p, moved = state.judged(candidates)
-        before, state.share = state.share, min(max(float(p.sum()) / pairs, 1e-12), most, 0.5)
+        p, moved = state.judged(candidates.levels)
+        before, state.share = state.share, min(max(candidates.total(p) / pairs, 1e-12), most, 0.5)
         sure = np.where(p >= SURE, p, 0.0)
         m = _shares(candidates, sure, 1.0, state.m)
         if roles.place:
             place = list(roles.place)
-            m[place] = _shares(candidates[:, place], sure * (1 - moved), 1.0, state.m[place])
-            state.moved = float(np.clip((sure * moved).sum() / max(sure.sum(), 1e-9), *MOVED))
+            m[place] = _shares(candidates, sure * (1 - moved), 1.0, state.m)[place]
+            gone = candidates.total(sure * moved) / max(candidates.total(sure), 1e-9)
+            state.moved = float(np.clip(gone, *MOVED))
         state.m = _plausible(m, 0.0)
         if step in CLEAN_AT:
             state.meet(candidates)
             state.locate(random)
-            state.others[STRANGERS] = _shares(random, 1 - state.probabilities(random), 0.5)
+            state.others[STRANGERS] = _shares(random, 1 - state.probabilities(random.levels), 0.5)
             state.shares = [1.0, *without_matches(shares, state.share, state.m, roles.own)]
         _cross(state, roles.crossed)
         if abs(before - state.share) < 1e-6 * before and step > max(CLEAN_AT) + 2:
@@ -158,10 +161,23 @@ def _rising(m: Numbers, u: Numbers) -> Numbers:
     ratio = m / u
     levels = slice(1, EQUAL + 1)
     for number, chance in enumerate(u):
-        ratio[number, levels] = scipy.optimize.isotonic_regression(ratio[number, levels], weights=chance[levels]).x
+        ratio[number, levels] = _never_falling(ratio[number, levels].tolist(), chance[levels].tolist())
     found: Numbers = np.log2(np.maximum(ratio, 1e-9))
     found[:, 0] = 0.0
     return found
+
+
+def _never_falling(values: list[float], weights: list[float]) -> list[float]:
+    """The nearest values that do not fall; neighbours that would are put together by their weighted mean."""
+    blocks: list[tuple[float, float, int]] = []  # mean, weight, how many
+    for value, weight in zip(values, weights, strict=True):
+        mean, total, count = value, weight, 1
+        while blocks and blocks[-1][0] >= mean:
+            before, heavy, several = blocks.pop()
+            mean = (mean * total + before * heavy) / (total + heavy)
+            total, count = total + heavy, count + several
+        blocks.append((mean, total, count))
+    return [mean for mean, _, count in blocks for _ in range(count)]
 
 
 def _first_m(fields: int) -> Numbers:
@@ -182,15 +198,12 @@ def _plausible(m: Numbers, least: float) -> Numbers:
     return found
 
 
-def _shares(levels: Levels, weights: Numbers, added: float, prior: Numbers | None = None) -> Numbers:
+def _shares(patterns: Patterns, weights: Numbers, added: float, prior: Numbers | None = None) -> Numbers:
     """Of each level among the pairs that have the field; `added` pairs are spread as in `prior`, or evenly."""
-    found = np.empty((levels.shape[1], COUNT))
-    for number, column in enumerate(levels.T):
-        counts: Numbers = np.bincount(column, weights=weights, minlength=COUNT).astype(np.float64)
-        counts[0] = 0.0
-        counts[1:] += added / (COUNT - 1) if prior is None else added * prior[number, 1:]
-        found[number] = counts / counts.sum()
-    return found
+    found = patterns.counted(weights)
+    found[:, 1:] += added / (COUNT - 1) if prior is None else added * prior[:, 1:]
+    shares: Numbers = found / found.sum(axis=1, keepdims=True)
+    return shares
 
 
 def _cross(state: _Fit, crossed: tuple[int, int] | None) -> None:

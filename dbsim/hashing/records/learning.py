@@ -19,6 +19,7 @@ from dbsim.hashing.records.atoms import FieldAtoms
 from dbsim.hashing.records.candidates import candidate_pairs
 from dbsim.hashing.records.evidence import Evidence, Roles
 from dbsim.hashing.records.levels import EQUAL, Places, Rows, levels
+from dbsim.hashing.records.patterns import Patterns
 
 RANDOM = 300_000  # pairs from which chance agreement is counted
 
@@ -111,8 +112,8 @@ def learn(documents: Documents, atoms: dict[str, FieldAtoms], keys: NDArray[np.i
     one = random.integers(0, count, RANDOM)
     two = (one + random.integers(1, count, RANDOM)) % count
     found = fitting.fit(
-        levels(rows, rows, places[a], places[b], crossed),
-        levels(rows, rows, one, two, crossed),
+        Patterns.of(levels(rows, rows, places[a], places[b], crossed)),
+        Patterns.of(levels(rows, rows, one, two, crossed)),
         roles,
         count,
     )

@@ -12,7 +12,8 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from dbsim.hashing.records.levels import COUNT, EQUAL, Levels
+from dbsim.hashing.records.levels import EQUAL, Levels
+from dbsim.hashing.records.patterns import Patterns
 
 KINDS = 3  # with the strangers four sums, which SQL adds up in one 64-bit number
 STEPS = 30
@@ -28,7 +29,7 @@ Numbers = NDArray[np.float64]
 
 
 def relatives(
-    candidates: Levels, chance: Numbers, usual: Numbers, own: Mapping[int, int], rows: int
+    candidates: Patterns, chance: Numbers, usual: Numbers, own: Mapping[int, int], rows: int
 ) -> tuple[list[Numbers], list[float]]:
     """KINDS times fields × levels, and which share of all pairs is of the kind; `own`: highest level that is different.
 
@@ -38,20 +39,21 @@ def relatives(
     kinds = [(1 - share) * chance + share * usual for share in np.linspace(0.9, 0.5, KINDS)]
     if not own:
         return kinds, [NEVER] * KINDS
-    there = np.logical_and.reduce([candidates[:, field] > 0 for field in own])
-    apart = candidates[np.logical_and.reduce([there, *(candidates[:, field] <= cut for field, cut in own.items())])]
+    levels = candidates.levels
+    there = np.logical_and.reduce([levels[:, field] > 0 for field in own])
+    apart = candidates.where(np.logical_and.reduce([there, *(levels[:, field] <= cut for field, cut in own.items())]))
     rest = [field for field in range(len(chance)) if field not in own]
-    shares = [0.5 * max(len(apart), 1) / KINDS / pairs] * KINDS
+    shares = [0.5 * max(apart.pairs, 1) / KINDS / pairs] * KINDS
     for _ in range(STEPS if len(apart) else 0):
-        parts = _likelihoods(apart, [chance, *kinds], [1.0, *shares], rest)[:, 1:]
-        shares = [max(float(part.sum()) / pairs, NEVER) for part in parts.T]
+        parts = _likelihoods(apart.levels, [chance, *kinds], [1.0, *shares], rest)[:, 1:]
+        shares = [max(apart.total(part) / pairs, NEVER) for part in parts.T]
         kinds = [_counted(apart, part, kind) for part, kind in zip(parts.T, kinds, strict=True)]
     for kind, share in zip(kinds, shares, strict=True):
         twins = TWINS * min(1.0, MOST / max(2 * share * pairs / rows, 1e-9))
         for field in own:
             kind[field] = (1 - twins) * chance[field]
             kind[field, EQUAL] += twins
-    return kinds, _enough(shares, len(candidates) / max(int(there.sum()), 1), LEAST * rows / pairs)
+    return kinds, _enough(shares, candidates.pairs / max(candidates.where(there).pairs, 1), LEAST * rows / pairs)
 
 
 def _likelihoods(levels: Levels, kinds: list[Numbers], shares: list[float], fields: list[int]) -> Numbers:
@@ -67,15 +69,12 @@ def _likelihoods(levels: Levels, kinds: list[Numbers], shares: list[float], fiel
     return likely
 
 
-def _counted(levels: Levels, weights: Numbers, before: Numbers) -> Numbers:
+def _counted(patterns: Patterns, weights: Numbers, before: Numbers) -> Numbers:
     """Of each level among the pairs that have the field, with one pair as before."""
-    found = before.copy()
-    for field, column in enumerate(levels.T):
-        counts: Numbers = np.bincount(column, weights=weights, minlength=COUNT).astype(np.float64)
-        counts[0] = 0.0
-        counts[1:] += before[field, 1:]
-        found[field] = counts / counts.sum()
-    return found
+    found = patterns.counted(weights)
+    found[:, 1:] += before[:, 1:]
+    shares: Numbers = found / found.sum(axis=1, keepdims=True)
+    return shares
 
 
 def _enough(shares: list[float], scale: float, least: float) -> list[float]:

@@ -17,10 +17,14 @@ _NAMES = (
 MONTHS = {start: number for number, starts in enumerate(_NAMES.split(","), 1) for start in starts.split()}
 _TIME = re.compile(r"[T\s]\d{1,2}:\d\d.*$")
 _PARTS = re.compile(r"[0-9]+|[^\W0-9_]+")
+_USUAL = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})")  # as databases write it: a fifth of the time
 ORDINAL = frozenset(("st", "nd", "rd", "th", "of", "de", "den", "the"))
 
 
 def date(text: str) -> str:
+    usual = _USUAL.fullmatch(text)
+    if usual and (found := _either(*map(int, usual.groups()))):
+        return found
     parts = [part for part in _PARTS.findall(normalise(_TIME.sub("", text.strip()))) if part not in ORDINAL]
     found = _packed(parts[0]) if len(parts) == 1 else _from_parts(parts)
     return found or normalise(text, "digits")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from dbsim.text.normalise import normalise
 
 SAME = {"googlemail com": "gmail com"}
@@ -11,5 +13,11 @@ def email(text: str) -> str:
     local, at, domain = text.strip().strip("<>").rpartition("@")
     if not at:
         return normalise(text)
-    where = normalise(domain)
-    return f"{normalise(local.split('+')[0])} {SAME.get(where, where)}".strip()
+    return f"{normalise(local.split('+')[0])} {_where(domain)}".strip()
+
+
+@lru_cache(maxsize=1 << 12)
+def _where(domain: str) -> str:
+    """Most addresses are of a few domains."""
+    found = normalise(domain)
+    return SAME.get(found, found)

@@ -11,12 +11,13 @@ _EXTENSION = re.compile(r"(?:ext|x|durchwahl)\.?\s*\d+\s*$", re.IGNORECASE)
 
 
 def digits(text: str) -> str:
-    return normalise(text, "digits")
+    return text if text.isascii() and text.isdecimal() else normalise(text, "digits")
 
 
 def phone(text: str, country: str = "") -> str:
     """Country code and number; where the country is not known, the number without its leading zeros."""
-    text = _EXTENSION.sub("", _TRUNK.sub("", text)).strip()
+    if not (text.isascii() and text.isdecimal()):
+        text = _EXTENSION.sub("", _TRUNK.sub("", text)).strip()
     found = digits(text)
     if text.startswith("+"):
         return found

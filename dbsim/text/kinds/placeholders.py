@@ -11,10 +11,10 @@ _SPELLED = (
     "tbd,tba,missing,undefined,leer,empty,no data,unspecified,not stated,sin datos"
 )
 WORDS = frozenset(_SPELLED.split(","))
-_NO_SIGN = re.compile(r"[\W_]*")  # no letter and no digit
-_ONE_SIGN = re.compile(r"[\W_]*(?:0[\W_]*)+|[\W_]*(?:[xX][\W_]*){3,}")  # 00000000, 0000-00-00, xxx
+# no letter and no digit; 00000000, 0000-00-00; xxx
+_NO_SIGN = re.compile(r"[\W_]*(?:(?:0[\W_]*)+|(?:[xX][\W_]*){3,})?")
 
 
 def missing(text: str) -> bool:
     stripped = text.strip()
-    return bool(stripped.lower() in WORDS or _NO_SIGN.fullmatch(stripped) or _ONE_SIGN.fullmatch(stripped))
+    return stripped.lower() in WORDS or _NO_SIGN.fullmatch(stripped) is not None

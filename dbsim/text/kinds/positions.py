@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from operator import add
 from string import ascii_lowercase
 
 
 def from_left(digits: str) -> str:
     """For numbers of a fixed length: postcodes, house numbers, numbers of insurances."""
-    placed = (ascii_lowercase[min(place, 25)] + digit for place, digit in enumerate(digits))
-    return " ".join((*placed, *(digits[place : place + 2] for place in range(len(digits) - 1))))
+    return _placed(digits, digits)
 
 
 def from_right(digits: str) -> str:
     """For telephone numbers, which end alike with and without a country code."""
-    placed = (ascii_lowercase[min(place, 25)] + digit for place, digit in enumerate(reversed(digits)))
-    return " ".join((*placed, *(digits[place : place + 2] for place in range(len(digits) - 1))))
+    return _placed(digits[::-1], digits)
+
+
+def _placed(ordered: str, digits: str) -> str:
+    places = ascii_lowercase.ljust(len(digits), "z")  # behind the 26th all are the same place
+    return " ".join((*map(add, places, ordered), *map(add, digits, digits[1:])))

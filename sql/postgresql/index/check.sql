@@ -2,7 +2,7 @@
 -- on the table decide which. Columns that the row lacks say nothing.
 CREATE FUNCTION {check}("row" json, {threshold_argument} double precision DEFAULT {threshold}, {hits_argument} integer DEFAULT 10)
 RETURNS TABLE ({key_types}, {score_name} double precision, {evidence_column} jsonb)
-LANGUAGE plpgsql STABLE SECURITY INVOKER SET search_path = pg_catalog, pg_temp AS {body}
+LANGUAGE plpgsql STABLE SECURITY INVOKER SET search_path = pg_catalog, pg_temp {planned_once} AS {body}
 #variable_conflict use_column
 DECLARE
     dbsim_question {signatures_view} := {sign}({row_texts_of_json});

@@ -4,7 +4,7 @@
 -- different rows are left out, the same ones are there whatever their score.
 CREATE FUNCTION {near}(dbsim_question {signatures_view}, dbsim_texts text[], {threshold_argument} double precision, {hits_argument} integer)
 RETURNS TABLE ({key_types}, {score_name} double precision, {exact_name} boolean)
-LANGUAGE plpgsql STABLE SECURITY INVOKER SET search_path = pg_catalog, pg_temp AS {body}
+LANGUAGE plpgsql STABLE SECURITY INVOKER SET search_path = pg_catalog, pg_temp {planned_once} AS {body}
 #variable_conflict use_column
 DECLARE
     dbsim_least double precision := coalesce({near_name}.{threshold_argument}, {threshold});

@@ -1,11 +1,12 @@
 -- The door for applications that cannot be changed: rejects or flags inserted rows that are persons who are there already.
 -- Runs after the trigger that signs. The keys of all rows of the statement are locked in ascending order, so that of two
--- transactions that bring one person the second waits for the first and then sees its row. Rows that wait in the queue are
--- signed and compared one by one. What goes wrong inside lets the row pass, with a warning: only a duplicate is refused.
+-- transactions that bring one person the second waits for the first and then sees its row. What the other trigger has signed
+-- is not signed again, unless something waits in the queue; rows that do are signed and compared one by one. What goes wrong inside lets the row pass, with a warning: only a duplicate is refused.
 CREATE OR REPLACE FUNCTION {unless}() RETURNS trigger
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET row_security = off SET datestyle = 'ISO' AS {body}
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET row_security = off SET datestyle = 'ISO' {planned_once} AS {body}
 -- {mark}
 DECLARE
+    dbsim_idle boolean;
     dbsim_signed {signatures_view}[] := '{}';
     dbsim_question {signatures_view};
     dbsim_other {signatures_view};
@@ -31,9 +32,13 @@ BEGIN
         RETURN NULL;
     END IF;
     BEGIN
+        dbsim_idle := NOT EXISTS (SELECT FROM {queue});
         FOR dbsim_row IN SELECT {new_key_of_source}, ARRAY[{source_texts}] AS dbsim_texts FROM dbsim_new AS dbsim_source LOOP
-            dbsim_question := {sign}({row_texts});
-            {question_key_from_row}
+            SELECT s.* INTO dbsim_question FROM {signatures} AS s WHERE dbsim_idle AND {s_is_row};
+            IF NOT FOUND THEN
+                dbsim_question := {sign}({row_texts});
+                {question_key_from_row}
+            END IF;
             IF dbsim_question.{fingerprint} IS NOT NULL THEN
                 dbsim_signed := dbsim_signed || dbsim_question;
             END IF;

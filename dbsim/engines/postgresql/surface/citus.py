@@ -12,8 +12,8 @@ from sqlalchemy import Connection
 
 from dbsim.engines.backend import Backend
 from dbsim.engines.execute import ask, run
-from dbsim.engines.postgresql.plain import home
 from dbsim.engines.postgresql.surface.shared import shared_statements
+from dbsim.engines.postgresql.wire.plain import home
 from dbsim.errors import DbsimError, InvalidOption, StatementRejected
 from dbsim.resources import filled, sql
 from dbsim.tables.names import dollar_quoted, literal, quote

@@ -11,7 +11,6 @@ from dbsim.engines.backend import Backend
 from dbsim.engines.evidence import learned_of
 from dbsim.engines.execute import ask, run
 from dbsim.engines.pause import pause
-from dbsim.engines.postgresql.plain import home as home_of
 from dbsim.engines.postgresql.surface.comments import comment_statement
 from dbsim.engines.postgresql.surface.objects import (
     ONE_AT_A_TIME,
@@ -37,6 +36,7 @@ from dbsim.engines.postgresql.surface.views import (
     drop_statements,
 )
 from dbsim.engines.postgresql.triggers import create_triggers, events, parts
+from dbsim.engines.postgresql.wire.plain import home as home_of
 from dbsim.engines.views import PAIRS, STATUS, Surface, outdated, union
 from dbsim.errors import DatabaseUnavailable, InvalidOption
 from dbsim.options import IndexOptions

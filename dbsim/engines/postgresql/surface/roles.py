@@ -10,8 +10,8 @@ from sqlalchemy import Connection
 
 from dbsim.engines.backend import Backend
 from dbsim.engines.execute import ask, run
-from dbsim.engines.postgresql.plain import home
 from dbsim.engines.postgresql.surface.install import surface_of
+from dbsim.engines.postgresql.wire.plain import home
 from dbsim.engines.views import PAIRS
 from dbsim.errors import InvalidOption, MissingRight, NotInPlace, UnknownName
 from dbsim.tables import catalogue

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from dbsim.engines.postgresql.plain import STRIPES, space
 from dbsim.engines.postgresql.surface.pieces.rendered import source_text
 from dbsim.engines.postgresql.surface.views import PostgreSQLSurface
+from dbsim.engines.postgresql.wire.plain import STRIPES, space
 from dbsim.resources import filled, sql
 from dbsim.tables.group_tables import GroupTables
 from dbsim.tables.names import dollar_tag, literal, quote

@@ -1,0 +1,1 @@
+"""Questions to an index on the command line."""

@@ -1,0 +1,1 @@
+"""Settings and results, measured on a sample, on the command line."""

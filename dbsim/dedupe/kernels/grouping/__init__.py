@@ -1,0 +1,1 @@
+"""Pairs → groups, and how good groups are: pure functions on arrays."""

@@ -1,0 +1,150 @@
+"""The group of every content: Graph → Assignment (pure numpy; a database, bulk and Spark all call this)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dbsim.dedupe.kernels.decide import Decision
+from dbsim.dedupe.kernels.grouping.constraints import Constraints, constrain
+from dbsim.dedupe.kernels.grouping.diameters import Known, diameters
+from dbsim.dedupe.kernels.grouping.graph import Graph, Scorer, components
+from dbsim.dedupe.kernels.grouping.registry import CORRELATION, group
+
+Numbers = NDArray[np.int64]
+EVERY_PAIR = 500  # nodes of a component up to which each pair of them is compared
+AT_ONCE = 1 << 18  # pairs
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """One entry for each content that belongs to a group; a group is named after its representative's content."""
+
+    fingerprints: Numbers
+    contents: Numbers  # the same, except of a row that was taken out of its content
+    group_ids: Numbers
+    scores: NDArray[np.float64]
+    diameters: NDArray[np.float64]
+    exact: NDArray[np.bool_]  # the scores
+    sizes: Numbers  # of the whole group, in rows
+    lowest: NDArray[np.float64]  # score of a member of the group with its representative
+
+    def rows(self, generation: int, keys: dict[int, tuple[Any, ...]], part: slice) -> Iterator[tuple[Any, ...]]:
+        """For the table; a group whose representative is gone is left out, its change is still to be worked in."""
+        columns = (self.fingerprints, self.contents, self.group_ids, self.scores, self.diameters, self.exact)
+        figures = zip(self.sizes[part].tolist(), self.lowest[part].tolist(), strict=True)
+        rows = zip(*(column[part].tolist() for column in columns), strict=True)
+        for (fingerprint, content, group_id, *values), figure in zip(rows, figures, strict=True):
+            if group_id in keys:
+                summary = figure if fingerprint == group_id else (None, None)
+                yield (generation, fingerprint, content, group_id, *values, *summary, *keys[group_id])
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Similarities of pairs that have no edge: to the representative, and for the diameter."""
+
+    exact: Scorer
+    estimate: Scorer
+    decision: Decision
+
+    def of(self, kept: Numbers) -> Scores:
+        """Between these nodes, by their places among them."""
+        exact, estimate = self.exact, self.estimate
+        return replace(
+            self, exact=lambda a, b: exact(kept[a], kept[b]), estimate=lambda a, b: estimate(kept[a], kept[b])
+        )
+
+    @property
+    def representative(self) -> Scorer:
+        return self.exact if self.known else self.estimate
+
+    @property
+    def known(self) -> bool:
+        """Whether scores without an edge come from the texts."""
+        return self.decision.verify is True or not self.decision.estimated
+
+    @property
+    def diameter(self) -> Scorer:
+        """Of all pairs of a group, so the texts are asked only where there is nothing else."""
+        return self.estimate if self.decision.estimated else self.exact
+
+
+def assign(
+    fingerprints: Numbers,
+    copies: Numbers,
+    graph: Graph,
+    exact: NDArray[np.bool_],
+    by: str,
+    threshold: float,
+    scores: Scores,
+    constraints: Constraints | None = None,
+) -> Assignment:
+    """Nodes of the graph are contents in the order of their first rows; a content with copies is a group by itself.
+
+    `exact` tells of each edge whether its weight is; `constraints` are what people decided. Most contents have neither
+    twin nor copy: they are left out before anything is counted, so that memory grows with what is found.
+    """
+    decided = constraints or Constraints()
+    parts = (graph.a, graph.b, np.flatnonzero(copies > 1), decided.same.ravel(), decided.different.ravel())
+    kept = np.unique(np.concatenate([part.astype(np.int64) for part in parts]))
+    graph = Graph(len(kept), np.searchsorted(kept, graph.a), np.searchsorted(kept, graph.b), graph.weights)
+    decided = Constraints(np.searchsorted(kept, decided.same), np.searchsorted(kept, decided.different))
+    return _assign(fingerprints[kept], copies[kept], graph, exact, by, threshold, scores.of(kept), decided)
+
+
+def _assign(
+    fingerprints: Numbers,
+    copies: Numbers,
+    graph: Graph,
+    exact: NDArray[np.bool_],
+    by: str,
+    threshold: float,
+    scores: Scores,
+    constraints: Constraints,
+) -> Assignment:
+    compared = graph.at_least(threshold)
+    if by == CORRELATION:
+        compared = _every_pair(compared, Known(graph).completed(scores.representative))
+    labels = constrain(compared, constraints, lambda g: group(g, by, threshold))
+    members = np.bincount(labels, minlength=graph.nodes)
+    grouped = np.flatnonzero((members[labels] > 1) | (copies > 1))
+    leaders, known = labels[grouped], Known(graph)
+    certain = Known(replace(graph, weights=exact.astype(np.float64)))
+    found = known.completed(scores.representative)(leaders, grouped)
+    lowest = np.full(graph.nodes, np.inf)
+    np.minimum.at(lowest, leaders, found)
+    sizes = np.bincount(labels, copies, minlength=graph.nodes).astype(np.int64)
+    return Assignment(
+        fingerprints[grouped],
+        fingerprints[grouped],
+        fingerprints[leaders],
+        found,
+        diameters(labels, known.completed(scores.diameter))[grouped],
+        certain.completed(lambda a, _: np.full(len(a), float(scores.known)))(leaders, grouped) > 0,
+        sizes[leaders],
+        lowest[leaders],
+    )
+
+
+def _every_pair(graph: Graph, score: Scorer) -> Graph:
+    """All pairs inside each component, also those that do not reach the threshold; of a large one only its edges."""
+    whole = components(graph)
+    order = np.argsort(whole, kind="stable")
+    starts = np.flatnonzero(np.diff(whole[order], prepend=-1))
+    sizes = np.diff(starts, append=len(order))
+    found = [graph.where(sizes[np.searchsorted(whole[order][starts], whole[graph.a])] > EVERY_PAIR)]
+    for size in np.unique(sizes[(sizes > 1) & (sizes <= EVERY_PAIR)]).tolist():
+        i, j = np.triu_indices(size, 1)
+        mine = starts[sizes == size]
+        step = max(AT_ONCE // len(i), 1)
+        for first in range(0, len(mine), step):
+            members = order[mine[first : first + step, None] + np.arange(size)]
+            a, b = members[:, i].reshape(-1), members[:, j].reshape(-1)
+            found.append(Graph(graph.nodes, a, b, score(a, b)))
+    columns = ([getattr(part, name) for part in found] for name in ("a", "b", "weights"))
+    return Graph(graph.nodes, *(np.concatenate(column) for column in columns))

@@ -1,0 +1,41 @@
+"""What differs between the engines: a base class a subject, with defaults for what an engine need not do.
+
+sqlite/ and postgresql/ have a module of the same name for each subject in which they differ."""
+
+from __future__ import annotations
+
+from sqlalchemy import Dialect
+
+from dbsim.engines.backend.feed import Feed
+from dbsim.engines.backend.host_tables import HostTables
+from dbsim.engines.backend.nodes import Nodes, Places
+from dbsim.engines.backend.queue import Queue
+from dbsim.engines.backend.scores import FilterColumns, Scores
+from dbsim.engines.backend.slices import Slices, Terms
+from dbsim.engines.backend.storage import RAW, Storage
+from dbsim.engines.backend.surface import Surface
+from dbsim.engines.backend.transactions import GONE, Transactions
+
+__all__ = ["GONE", "RAW", "Backend", "FilterColumns", "Terms"]
+
+
+class Backend(HostTables, Queue, Surface, Transactions, Storage, Scores, Slices, Feed, Nodes, Places):
+    """One engine: what it is, in a few words, and its way to do each of the above."""
+
+    name: str
+    dialect: Dialect  # to write statements without a connection
+    random_hex: str  # an expression for 16 random bytes in hexadecimal
+    read_batch: int  # rows fetched at once from a long result
+    key_batch: int  # keys looked up in one statement
+    fill_batch: int  # rows signed and written in one transaction of the first filling
+    queue_batch: int  # changes worked off in one transaction
+    not_text: tuple[str, ...]  # column types that cannot be indexed
+    not_key: str  # pattern of types whose values compare differently in Python, or not at all
+    typed_keys: bool  # whether a key column takes values of its own type only
+    errors: tuple[type[Exception], ...]  # of the database: SQLAlchemy's, and the driver's own where it is used directly
+    errors_abort: bool  # whether an error spoils the transaction it happens in
+    signs_inline: bool  # whether triggers can sign
+    writers_wait: bool  # whether the application's writes wait while dbsim writes
+    refuse_writes: str  # a statement after which a connection only reads
+    searches_in_sql: bool  # whether a function finds rows similar to a text
+    rebuilds_tables: bool  # whether a migration changes a table by making it anew, which loses its triggers

@@ -1,0 +1,66 @@
+"""Filters and keys compared by the database."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Double, Engine, FromClause, Select, func
+
+from dbsim.hashing.bloom import Reading
+
+
+@dataclass(frozen=True)
+class FilterColumns:
+    """A filter in SQL: its bits, and how many of them are set."""
+
+    bits: ColumnElement[Any]
+    count: ColumnElement[Any]
+
+
+class Scores(ABC):
+    """How filters and keys are compared in SQL."""
+
+    def connect(self, engine: Engine) -> Connection:
+        """A connection of dbsim's own to search with, at the least cost."""
+        return engine.connect()
+
+    @abstractmethod
+    def prepare(self, connection: Connection) -> None:
+        """Make `jaccard` work on this connection."""
+
+    @abstractmethod
+    def jaccard(self, one: FilterColumns, two: FilterColumns, reading: Reading) -> ColumnElement[float]:
+        """The similarity of two filters; both counts are above zero."""
+
+    @abstractmethod
+    def level(self, one: FilterColumns, two: FilterColumns, reading: Reading) -> ColumnElement[int]:
+        """How alike two filters are, in the steps of `dbsim.hashing.records.levels`; both counts are above zero."""
+
+    def probability(self, evidence: ColumnElement[int]) -> ColumnElement[float]:
+        """`dbsim.hashing.records.probability` of so much evidence, equal to the last bit."""
+        return func.dbsim_probability(evidence, type_=Double)
+
+    @abstractmethod
+    def larger(self, one: ColumnElement[int], two: ColumnElement[int]) -> ColumnElement[int]:
+        """Of two numbers."""
+
+    @abstractmethod
+    def hamming(self, key: ColumnElement[Any], other: ColumnElement[Any]) -> ColumnElement[int]:
+        """How many bits of two keys differ."""
+
+    def computed_once(self, query: Select[Any]) -> Select[Any]:
+        """A query in FROM whose values are computed once, however often what is around it uses them."""
+        return query
+
+    def can_read(self, connection: Connection, table: str) -> bool:
+        """Whether this connection may read a table of dbsim's."""
+        return True
+
+    @abstractmethod
+    def json_rows(
+        self, parameter: str, integers: Sequence[str], texts: Sequence[str], reals: Sequence[str] = ()
+    ) -> FromClause:
+        """The objects of a JSON array, bound as `parameter`, as rows with these columns."""

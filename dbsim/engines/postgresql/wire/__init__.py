@@ -1,0 +1,1 @@
+"""How statements and rows get to the server: drivers, parameters, COPY."""

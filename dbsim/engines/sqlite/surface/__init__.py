@@ -1,0 +1,1 @@
+"""Views and functions for SQL users of SQLite."""

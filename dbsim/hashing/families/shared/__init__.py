@@ -1,0 +1,1 @@
+"""What several hash families are made of."""
