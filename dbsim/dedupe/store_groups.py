@@ -59,7 +59,8 @@ class Regrouping:
         return self.place.write(work)
 
     def assign(self, collection: Collection) -> Assignment:
-        content = np.argsort(collection.order)  # the place in key order → the content's number
+        content = np.empty_like(collection.order)  # the place in key order → the content's number
+        content[collection.order] = np.arange(len(collection))
         graph, certain = self._graph(collection)
 
         def estimate(x: NDArray[np.int64], y: NDArray[np.int64]) -> NDArray[np.float64]:

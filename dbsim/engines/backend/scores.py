@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Double, Engine, FromClause, func
+from sqlalchemy import ColumnElement, Connection, Double, Engine, FromClause, Select, func
 
 from dbsim.hashing.bloom import Reading
 
@@ -50,6 +50,10 @@ class Scores(ABC):
     @abstractmethod
     def hamming(self, key: ColumnElement[Any], other: ColumnElement[Any]) -> ColumnElement[int]:
         """How many bits of two keys differ."""
+
+    def computed_once(self, query: Select[Any]) -> Select[Any]:
+        """A query in FROM whose values are computed once, however often what is around it uses them."""
+        return query
 
     def can_read(self, connection: Connection, table: str) -> bool:
         """Whether this connection may read a table of dbsim's."""

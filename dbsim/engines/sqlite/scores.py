@@ -12,6 +12,7 @@ from sqlalchemy import (
     Engine,
     FromClause,
     Integer,
+    Select,
     Text,
     bindparam,
     func,
@@ -56,7 +57,10 @@ class SQLiteScores(Backend):
     ) -> FromClause:
         rows = func.json_each(bindparam(parameter, type_=Text)).table_valued("value", name="json")
         values = [func.json_extract(rows.c.value, f"$.{name}").label(name) for name in (*integers, *texts, *reals)]
-        return select(*values).offset(0).cte(parameter)  # or every use of a value would read the JSON again
+        return self.computed_once(select(*values)).cte(parameter)  # or every use of a value would read the JSON again
+
+    def computed_once(self, query: Select[Any]) -> Select[Any]:
+        return query.offset(0)  # what has a limit is not merged into the query around it
 
 
 def _arguments(reading: Reading) -> list[ColumnElement[Any]]:

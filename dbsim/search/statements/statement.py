@@ -291,15 +291,13 @@ class Statements:
         found = select(
             *self._ranking_columns(), *given, place.label("dbsim_place"), count.label("dbsim_candidates")
         ).where(shared, in_range)
-        candidates = found.subquery("candidates")
+        candidates = found.cte("candidates").prefix_with("MATERIALIZED", dialect="postgresql")
         right = [(candidates.c[f"dbsim_bits{i}"], candidates.c[f"dbsim_count{i}"]) for i in range(len(names.bits))]
         value = self._compared(candidates, right, [candidates.c[name] for name in rarities]).label(names.score)
-        scored = (
+        ranked = (
             select(*self._identity(candidates), *(candidates.c[name] for name in (*asked, "dbsim_candidates")), value)
-            .where(candidates.c.dbsim_place <= bindparam("dbsim_ranked", type_=Integer))
-            .offset(0)  # or SQLite computes every score twice
-            .subquery("scored")
-        )
+        ).where(candidates.c.dbsim_place <= bindparam("dbsim_ranked", type_=Integer))
+        scored = self.backend.computed_once(ranked).subquery("scored")
         place = func.row_number().over(partition_by=scored.c.dbsim_number, order_by=self._best_first(scored))
         best = select(scored, place.label("dbsim_place")).subquery("best")
         hits = bindparam("dbsim_hits", type_=Integer)
