@@ -20,7 +20,6 @@ from dbsim.context import IndexContext
 from dbsim.dedupe.contents import firsts
 from dbsim.dedupe.kernels.grouping.assignment import Assignment, Contents, Scores, assign
 from dbsim.dedupe.kernels.grouping.constraints import Constraints, split
-from dbsim.dedupe.kernels.grouping.graph import Graph
 from dbsim.dedupe.options import GroupOptions
 from dbsim.engines.signature_rows import Numbers
 from dbsim.lifecycle import decisions as stored_decisions
@@ -96,31 +95,23 @@ def links_of(connection: Connection, context: IndexContext) -> Links:
     return Links(same, different, apart)
 
 
-def assign_with(
-    links: Links,
-    fingerprints: Numbers,
-    copies: Numbers,
-    graph: Graph,
-    exact: NDArray[np.bool_],
-    options: GroupOptions,
-    scores: Scores,
-) -> Assignment:
+def assign_with(links: Links, contents: Contents, options: GroupOptions, scores: Scores) -> Assignment:
     """As `assign`, with decisions; rows that are nodes of their own come behind all contents."""
     if not links:  # as a rule: then nothing is sorted, of which there may be millions
-        return assign(fingerprints, copies, graph, exact, options.by, options.threshold, scores)
+        return assign(contents, options.by, options.threshold, scores)
+    fingerprints, copies = contents.fingerprints, contents.copies
     apart, order = links.apart.of(fingerprints), np.argsort(fingerprints)
     owners = order[np.searchsorted(fingerprints[order], apart.contents)]
-    graph, exact = split(graph, exact, owners)
+    graph, exact = split(contents.graph, contents.exact, owners)
     copies = np.concatenate([copies - np.bincount(owners, minlength=len(copies)), np.ones(len(owners), np.int64)])
     if len(apart):
         scores = scores.of(np.concatenate([np.arange(len(fingerprints)), owners]))
     nodes = np.concatenate([fingerprints, apart.nodes])
     made = assign(Contents(nodes, copies, graph, exact), options.by, options.threshold, scores, links.among(nodes))
     own = dict(zip(apart.nodes.tolist(), apart.contents.tolist(), strict=True))
-    contents = (
-        np.array([own.get(node, node) for node in made.fingerprints.tolist()], np.int64) if own else made.contents
-    )
-    return replace(made, contents=contents)
+    if not own:
+        return made
+    return replace(made, contents=np.array([own.get(node, node) for node in made.fingerprints.tolist()], np.int64))
 
 
 def _apart(connection: Connection, context: IndexContext, found: Sequence[tuple[Any, ...]]) -> Apart:

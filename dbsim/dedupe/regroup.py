@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 
 from dbsim.dedupe.contents import Edges, firsts, incident
 from dbsim.dedupe.kernels.collection import Collection
-from dbsim.dedupe.kernels.grouping.assignment import Scores
+from dbsim.dedupe.kernels.grouping.assignment import Contents, Scores
 from dbsim.dedupe.kernels.grouping.graph import Graph
 from dbsim.dedupe.links import Links, assign_with, links_of
 from dbsim.dedupe.options import GroupOptions, PairOptions
@@ -75,7 +75,7 @@ class Regroup:
             return self.place.verifier.scores(fingerprints[x], fingerprints[y], connection)
 
         scores = Scores(exact, estimate, self.place.decision(self.pairs))
-        made = assign_with(links, fingerprints, copies, graph, edges.exact, self.options, scores)
+        made = assign_with(links, Contents(fingerprints, copies, graph, edges.exact), self.options, scores)
         apart = links.apart.of(fingerprints)
         keys = {first.fingerprint: first.key for first in found} | apart.named
         return Regrouped(generation, nodes, list(made.rows(generation, keys, slice(None))), apart.rows(generation))

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, delete, func, select
 from dbsim.dedupe.contents import edge_pages, firsts
 from dbsim.dedupe.kernels.buckets import node_type
 from dbsim.dedupe.kernels.collection import Collection
-from dbsim.dedupe.kernels.grouping.assignment import Assignment, Scores
+from dbsim.dedupe.kernels.grouping.assignment import Assignment, Contents, Scores
 from dbsim.dedupe.kernels.grouping.graph import Graph
 from dbsim.dedupe.links import Links, assign_with, links_of
 from dbsim.dedupe.options import GroupOptions, PairOptions
@@ -72,7 +72,7 @@ class Regrouping:
 
         scores = Scores(exact, estimate, self.place.decision(self.pairs))
         fingerprints, copies = collection.fingerprints[content], collection.copies[content]
-        return assign_with(self.links, fingerprints, copies, graph, certain, self.options, scores)
+        return assign_with(self.links, Contents(fingerprints, copies, graph, certain), self.options, scores)
 
     @cached_property
     def links(self) -> Links:
