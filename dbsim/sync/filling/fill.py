@@ -25,7 +25,10 @@ from dbsim.tables import catalogue
 from dbsim.tables.key_conditions import after, key_columns, up_to
 from dbsim.tables.source import Key, Texts
 
-AHEAD, MOST_AHEAD = 1 << 19, 2000  # characters, rows signed at once: a few at a time take twice as long
+AHEAD, MOST_AHEAD = (
+    1 << 19,
+    1000,
+)  # characters, rows signed at once: fewer take twice as long; more, and the lock rests idle
 
 
 @dataclass
