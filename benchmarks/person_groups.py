@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from benchmarks.report import Report
 from dbsim.dedupe.kernels.decide import Decision
 from dbsim.dedupe.kernels.grouping.assignment import Scores, assign
-from dbsim.dedupe.kernels.grouping.clustering import CORRELATION, METHODS, Graph, Scorer
+from dbsim.dedupe.kernels.grouping.graph import Graph, Scorer
+from dbsim.dedupe.kernels.grouping.registry import CORRELATION, METHODS
 from dbsim.evaluate.agreement import Agreement, bcubed, pairwise
 
 Numbers = NDArray[np.int64]

@@ -116,6 +116,9 @@ class Times:
     def of(seconds: Sequence[float]) -> Times:
         return Times(float(np.median(seconds)) * 1e3, float(np.quantile(seconds, 0.99)) * 1e3)
 
+    def divided(self, by: int) -> Times:
+        return Times(self.median / by, self.p99 / by)
+
 
 def timed(call: Callable[[Argument], object], arguments: Sequence[Argument], warm: int = 50) -> Times:
     """Call by call, after a few unmeasured ones that fill caches and prepare statements."""

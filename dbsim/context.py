@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TypeVar
 
 from sqlalchemy import Connection, Engine
@@ -65,11 +66,11 @@ class IndexContext(DatabaseContext):
     tables: IndexTables
     signer: Signer
 
-    @property
+    @cached_property
     def name(self) -> str:
         return self.tables.record.name
 
-    @property
+    @cached_property
     def options(self) -> IndexOptions:
         return self.tables.record.options
 
@@ -79,22 +80,18 @@ class Stage:
     """A step of the work on an index; what it needs most is at hand under short names."""
 
     context: IndexContext
+    engine: Engine = field(init=False, repr=False)
+    backend: Backend = field(init=False, repr=False)
+    tables: IndexTables = field(init=False, repr=False)
+    signer: Signer = field(init=False, repr=False)
 
-    @property
-    def engine(self) -> Engine:
-        return self.context.engine
+    def __post_init__(self) -> None:
+        self.enter(self.context)
 
-    @property
-    def backend(self) -> Backend:
-        return self.context.backend
-
-    @property
-    def tables(self) -> IndexTables:
-        return self.context.tables
-
-    @property
-    def signer(self) -> Signer:
-        return self.context.signer
+    def enter(self, context: IndexContext) -> None:
+        """Work on this generation from now on."""
+        self.context, self.engine, self.backend = context, context.engine, context.backend
+        self.tables, self.signer = context.tables, context.signer
 
     def read(self, work: Callable[[Connection], Result], patience: float | None = None) -> Result:
         return self.context.read(work, patience)

@@ -13,8 +13,9 @@ from scipy.spatial.distance import squareform
 
 from benchmarks.sources import texts
 from benchmarks.sources.outcome import Outcome, console
-from dbsim.dedupe.kernels.grouping.clustering import Graph, majorclust
+from dbsim.dedupe.kernels.grouping.graph import Graph
 from dbsim.dedupe.kernels.grouping.kmeans import kmeans
+from dbsim.dedupe.kernels.grouping.majorclust import majorclust
 from dbsim.dedupe.kernels.grouping.quality import expected_density, f_measure
 from dbsim.hashing.families.fuzzy import Fuzzy
 from dbsim.hashing.families.shared.prefixes import prefixes

@@ -14,7 +14,7 @@ from dbsim.dedupe.kernels.buckets import affordable
 from dbsim.dedupe.kernels.decide import Decision
 from dbsim.dedupe.kernels.exact import compare
 from dbsim.dedupe.kernels.grouping.assignment import Assignment, Scores, assign
-from dbsim.dedupe.kernels.grouping.clustering import Graph
+from dbsim.dedupe.kernels.grouping.graph import Graph
 from dbsim.dedupe.kernels.missing import Limited
 from dbsim.dedupe.kernels.pairs import Candidates
 from dbsim.dedupe.options import GroupOptions, PairOptions

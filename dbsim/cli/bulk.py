@@ -13,11 +13,11 @@ import click
 
 from dbsim.cli.common import err, opened, print_json_list, progress_bar, verify_option
 from dbsim.cli.index.options import index_options, take_fields
+from dbsim.dedupe.kernels.grouping.registry import METHODS
 from dbsim.errors import DbsimError, InvalidOption
 from dbsim.options import IndexOptions, require_positive
 
 PRINTED = 20  # lines on the terminal
-METHODS = ("tight", "complete", "components", "majorclust", "average", "correlation")
 
 
 @click.group()
@@ -50,7 +50,9 @@ def bulk_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-by_option = click.option("--by", type=click.Choice(METHODS), default="tight", show_default=True, help="How to group.")
+by_option = click.option(
+    "--by", type=click.Choice(list(METHODS)), default="tight", show_default=True, help="How to group."
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 

@@ -19,8 +19,8 @@ from sqlalchemy import Connection
 from dbsim.context import IndexContext
 from dbsim.dedupe.contents import firsts
 from dbsim.dedupe.kernels.grouping.assignment import Assignment, Scores, assign
-from dbsim.dedupe.kernels.grouping.clustering import Graph
 from dbsim.dedupe.kernels.grouping.constraints import Constraints, split
+from dbsim.dedupe.kernels.grouping.graph import Graph
 from dbsim.dedupe.options import GroupOptions
 from dbsim.engines.signature_rows import Numbers
 from dbsim.lifecycle import decisions as stored_decisions
@@ -64,6 +64,9 @@ class Links:
     different: Pairs
     apart: Apart
 
+    def __bool__(self) -> bool:
+        return bool(len(self.same) or len(self.different))
+
     def touching(self, contents: Numbers) -> Numbers:
         """Contents that something is decided to be the same as one of these."""
         known = dict(zip(self.apart.nodes.tolist(), self.apart.contents.tolist(), strict=True))
@@ -103,6 +106,8 @@ def assign_with(
     scores: Scores,
 ) -> Assignment:
     """As `assign`, with decisions; rows that are nodes of their own come behind all contents."""
+    if not links:  # as a rule: then nothing is sorted, of which there may be millions
+        return assign(fingerprints, copies, graph, exact, options.by, options.threshold, scores)
     apart, order = links.apart.of(fingerprints), np.argsort(fingerprints)
     owners = order[np.searchsorted(fingerprints[order], apart.contents)]
     graph, exact = split(graph, exact, owners)

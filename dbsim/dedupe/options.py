@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict, dataclass, field
 
 from dbsim.dedupe.kernels.buckets import Limits
-from dbsim.dedupe.kernels.grouping.clustering import METHODS
+from dbsim.dedupe.kernels.grouping.registry import METHODS
 from dbsim.errors import InvalidOption, suggest
 
 

@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 from dbsim.dedupe.contents import Edges, firsts, incident
 from dbsim.dedupe.kernels.collection import Collection
 from dbsim.dedupe.kernels.grouping.assignment import Scores
-from dbsim.dedupe.kernels.grouping.clustering import Graph
+from dbsim.dedupe.kernels.grouping.graph import Graph
 from dbsim.dedupe.links import Links, assign_with, links_of
 from dbsim.dedupe.options import GroupOptions, PairOptions
 from dbsim.dedupe.store_pairs import Workplace

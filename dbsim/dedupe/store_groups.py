@@ -15,7 +15,7 @@ from dbsim.dedupe.contents import edge_pages, firsts
 from dbsim.dedupe.kernels.buckets import node_type
 from dbsim.dedupe.kernels.collection import Collection
 from dbsim.dedupe.kernels.grouping.assignment import Assignment, Scores
-from dbsim.dedupe.kernels.grouping.clustering import Graph
+from dbsim.dedupe.kernels.grouping.graph import Graph
 from dbsim.dedupe.links import Links, assign_with, links_of
 from dbsim.dedupe.options import GroupOptions, PairOptions
 from dbsim.dedupe.store_pairs import Workplace
@@ -59,7 +59,8 @@ class Regrouping:
         return self.place.write(work)
 
     def assign(self, collection: Collection) -> Assignment:
-        content = np.argsort(collection.order)  # the place in key order → the content's number
+        content = np.empty_like(collection.order)  # the place in key order → the content's number
+        content[collection.order] = np.arange(len(collection))
         graph, certain = self._graph(collection)
 
         def estimate(x: NDArray[np.int64], y: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -46,6 +46,7 @@ class Workplace(Stage):
     verifier: Verifier = field(init=False)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         self.groups = GroupTables(self.tables)
         self.verifier = Verifier(self.context)
 

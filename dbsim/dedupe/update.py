@@ -139,18 +139,14 @@ class Incremental:
 
     def _mates(self, connection: Connection, keys: NDArray[np.int64]) -> Numbers:
         """All contents that share a bucket with one of these keys."""
-        parts, backend, tables = [NOTHING], self.place.backend, self.place.tables
+        backend, tables, family = self.place.backend, self.place.tables, self.place.signer.family
         if not len(keys):
             return NOTHING
-        family, plan = self.place.signer.family, self.place.context.options.plan
-        wanted = family.spread(keys, plan)
-        for column in range(keys.shape[1]):
-            if family.nearest:  # of which only the beginning of a key is compared
-                mask = self.place.joins[column][1]
-                parts.append(sharing_prefix(connection, backend, tables, column, keys[:, column], mask))
-            else:
-                parts.append(sharing(connection, backend, tables, column, wanted[:, column].reshape(-1)))
-        return np.unique(np.concatenate(parts))
+        if family.nearest:  # of which only the beginning of a key is compared
+            masks = [mask for _, mask in self.place.joins]
+            return sharing_prefix(connection, backend, tables, list(keys.T), masks)
+        spread = family.spread(keys, self.place.context.options.plan)
+        return sharing(connection, backend, tables, [spread[:, column].reshape(-1) for column in range(keys.shape[1])])
 
     def _collection(self, connection: Connection, contents: Numbers, gone: Signatures | None = None) -> Collection:
         blocks = [signatures_of(connection, self.place.backend, self.place.tables, contents)]

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from sqlalchemy.orm import Session, scoped_session
 
 Asynchronous: TypeAlias = "AsyncConnection | AsyncSession | async_scoped_session[Any]"  # through dbsim.aio
+OWN = "dbsim_own"  # an execution option of connections that dbsim opened for a search
 Caller: TypeAlias = "Connection | Session | scoped_session[Any] | Asynchronous | None"
 
 
@@ -25,6 +26,11 @@ def connection_of(caller: Caller) -> Connection | None:
     if found is not None:
         require_plain_names(found)
     return found
+
+
+def is_own(connection: Connection) -> bool:
+    """Whether dbsim opened it, so that its rights are always the same; False also where rights do not matter."""
+    return OWN in connection.get_execution_options()
 
 
 def require_plain_names(database: Connection | Engine) -> None:

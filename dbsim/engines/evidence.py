@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from sqlalchemy import BigInteger, ColumnElement, Connection, Double, and_, case, cast, literal_column, null
 
+from dbsim.engines.backend import FilterColumns
 from dbsim.hashing.bloom import Reading
 from dbsim.hashing.records.family import Records
 from dbsim.hashing.records.learning import Learned
@@ -24,23 +25,9 @@ from dbsim.tables.names import quote
 class Comparing(Protocol):
     """The part of a Backend that compares filters; a view that knows no function has one of its own."""
 
-    def jaccard(
-        self,
-        bits: ColumnElement[Any],
-        count: ColumnElement[Any],
-        other_bits: ColumnElement[Any],
-        other_count: ColumnElement[Any],
-        reading: Reading,
-    ) -> ColumnElement[float]: ...
+    def jaccard(self, one: FilterColumns, two: FilterColumns, reading: Reading) -> ColumnElement[float]: ...
 
-    def level(
-        self,
-        bits: ColumnElement[Any],
-        count: ColumnElement[Any],
-        other_bits: ColumnElement[Any],
-        other_count: ColumnElement[Any],
-        reading: Reading,
-    ) -> ColumnElement[int]: ...
+    def level(self, one: FilterColumns, two: FilterColumns, reading: Reading) -> ColumnElement[int]: ...
 
     def probability(self, evidence: ColumnElement[int]) -> ColumnElement[float]: ...
 
@@ -68,11 +55,9 @@ def between(comparing: Comparing, tables: IndexTables, learned: Learned | None, 
 
 
 @dataclass(frozen=True)
-class Side:
+class Side(FilterColumns):
     """One field of one row."""
 
-    bits: ColumnElement[Any]
-    count: ColumnElement[Any]
     rarity: ColumnElement[Any]
 
 
@@ -82,9 +67,7 @@ def evidence(
     """The sums of which the least is what `Learned.score` gives, in one number; see hashing/records/packing.py."""
     packed = pack(learned.evidence)
     levels = [
-        case(
-            (_both(one, two), backend.level(one.bits, one.count, two.bits, two.count, field.reading)), else_=_number(0)
-        )
+        case((_both(one, two), backend.level(one, two, field.reading)), else_=_number(0))
         for field, one, two in zip(options.fields, left, right, strict=True)
     ]
     parts = [_worth(level, packed.weights[number], left[number], right[number]) for number, level in enumerate(levels)]
@@ -134,7 +117,7 @@ def crossed(
     """Both names are alike the other row's other name, and more so than its own: conditions from rare to frequent."""
 
     def alike(one: Side, two: Side) -> ColumnElement[Any]:
-        jaccard = backend.jaccard(one.bits, one.count, two.bits, two.count, reading)
+        jaccard = backend.jaccard(one, two, reading)
         return case((_both(one, two), jaccard), else_=_real(0.0))
 
     over, back = alike(left[given], right[surname]), alike(left[surname], right[given])

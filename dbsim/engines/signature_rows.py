@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, Engine, Select, func, literal_column, select
+from sqlalchemy import ColumnElement, Connection, Engine, FromClause, Select, func, literal_column, select
 
 from dbsim.engines.backend import Backend
 from dbsim.engines.transactions import read
@@ -18,6 +18,7 @@ from dbsim.tables.key_conditions import after, key_columns
 from dbsim.tables.source import Key
 
 Numbers = NDArray[np.int64]
+NOTHING = np.empty(0, np.int64)
 PAGE = 5000  # signatures read at once, some ten milliseconds
 
 
@@ -73,30 +74,33 @@ def signatures_of(connection: Connection, backend: Backend, tables: IndexTables,
     return as_signatures(backend, tables, rows.all())
 
 
-def sharing(connection: Connection, backend: Backend, tables: IndexTables, column: int, keys: Numbers) -> Numbers:
-    """The contents that have one of these keys in a key column."""
-    stored, names = tables.signatures, tables.names
-    listed = backend.json_rows("wanted", ["number"], [])
-    query = (
-        select(stored.c[names.fingerprint])
-        .join(listed, listed.c.number == stored.c[names.keys[column]])
-        .group_by(stored.c[names.fingerprint])
-    )
-    found = connection.execute(query, {"wanted": json_numbers(np.unique(keys))}).scalars().all()
-    return np.array(found, np.int64)
+def sharing(connection: Connection, backend: Backend, tables: IndexTables, wanted: Sequence[Numbers]) -> Numbers:
+    """The contents that have one of these keys, given by key column."""
+    listed, found = backend.json_rows("wanted", ["number"], []), [NOTHING]
+    for name, keys in zip(tables.names.keys, wanted, strict=True):
+        same = listed.c.number == tables.signatures.c[name]
+        found.append(_contents(connection, tables, listed, same, keys))
+    return np.unique(np.concatenate(found))
 
 
 def sharing_prefix(
-    connection: Connection, backend: Backend, tables: IndexTables, column: int, keys: Numbers, mask: int
+    connection: Connection, backend: Backend, tables: IndexTables, wanted: Sequence[Numbers], masks: Sequence[int]
 ) -> Numbers:
-    """The contents whose key begins with the same bits as one of these; the mask has ones, then zeros."""
-    stored, names = tables.signatures, tables.names
-    listed = backend.json_rows("wanted", ["number"], [])
-    key = stored.c[names.keys[column]]
-    between = key.between(listed.c.number, listed.c.number + literal_column(str(~mask)))
-    query = select(stored.c[names.fingerprint]).join(listed, between).group_by(stored.c[names.fingerprint])
-    found = connection.execute(query, {"wanted": json_numbers(np.unique(keys & mask))}).scalars().all()
-    return np.array(found, np.int64)
+    """The contents whose key begins with the same bits as one of these; each column's mask has ones, then zeros."""
+    listed, found = backend.json_rows("wanted", ["number"], []), [NOTHING]
+    for name, keys, mask in zip(tables.names.keys, wanted, masks, strict=True):
+        key = tables.signatures.c[name]
+        between = key.between(listed.c.number, listed.c.number + literal_column(str(~mask)))
+        found.append(_contents(connection, tables, listed, between, keys & mask))
+    return np.unique(np.concatenate(found))
+
+
+def _contents(
+    connection: Connection, tables: IndexTables, listed: FromClause, condition: ColumnElement[bool], keys: Numbers
+) -> Numbers:
+    content = tables.signatures.c[tables.names.fingerprint]
+    query = select(content).join(listed, condition).group_by(content)
+    return np.array(connection.execute(query, {"wanted": json_numbers(np.unique(keys))}).scalars().all(), np.int64)
 
 
 def json_numbers(numbers: Numbers) -> str:

@@ -10,9 +10,10 @@ import numpy as np
 import scipy  # whose parts load when they are first used
 from numpy.typing import NDArray
 
-from dbsim.dedupe.kernels.grouping.clustering import METHODS, Graph, group
+from dbsim.dedupe.kernels.grouping.graph import Graph
 from dbsim.dedupe.kernels.grouping.kmeans import Means, assign, kmeans
 from dbsim.dedupe.kernels.grouping.quality import expected_density, f_measure, partial_connectivity
+from dbsim.dedupe.kernels.grouping.registry import METHODS, group
 from dbsim.errors import InvalidOption
 from dbsim.hashing.family import Model
 from dbsim.hashing.signer import Signer

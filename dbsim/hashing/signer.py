@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,14 @@ from numpy.typing import NDArray
 from dbsim.hashing.bloom import Filters, filters
 from dbsim.hashing.bloom import folded as fold_filters
 from dbsim.hashing.documents import Documents, FieldDocuments
+from dbsim.hashing.families.minhash import MinHash
 from dbsim.hashing.families.registry import family_of
 from dbsim.hashing.family import Decided, Model
 from dbsim.hashing.fingerprint import fingerprints
 from dbsim.hashing.keys import Plan
 from dbsim.hashing.measures import paired_jaccard
 from dbsim.hashing.partitioned.parted import Parted
+from dbsim.hashing.single import SingleTexts
 from dbsim.hashing.word_signatures import WordSignature, as_numbers
 from dbsim.text.features import Analyser, Features
 from dbsim.text.tokens import TokenHasher
@@ -146,6 +149,15 @@ class Signer:
         """`texts[field][document]`; a missing value is the empty text."""
         parts = [self._sign(self.documents([column[part] for column in texts])) for part in _batches(texts)]
         return Signatures.concatenate(parts)
+
+    @cached_property
+    def single(self) -> SingleTexts | None:
+        """The same for one text at a time, where the index is one as most are; None where it is not."""
+        field = self.fields[0]
+        usual = FieldPlan(field.analyser, 1.0, field.bits, words=field.words)
+        if self.fields != (usual,) or field.analyser.unit != "words" or type(self.family) is not MinHash:
+            return None
+        return SingleTexts(field.analyser, field.bits, self.plan, self._secret, self._hasher.table.hash)
 
     def features(self, field: int, texts: Sequence[str]) -> Features:
         """The features of one field's texts, for exact comparison and for choosing parameters."""

@@ -68,7 +68,7 @@ class IndexBase:
     @property
     def key_names(self) -> list[str]:
         """The primary key's columns."""
-        return self._tables.key_names
+        return list(self._tables.key_names)
 
     def texts(self, keys: Sequence[Any]) -> list[str | None]:
         """The indexed text of rows of the table, in the order of the keys; None for one that is gone."""

@@ -11,7 +11,7 @@ from dbsim.dedupe.acting.mark import Marking
 from dbsim.dedupe.acting.resolve import Resolution
 from dbsim.dedupe.answers import below_threshold, grouped, listed
 from dbsim.dedupe.kernels.buckets import Limits
-from dbsim.dedupe.kernels.grouping.clustering import CORRELATION
+from dbsim.dedupe.kernels.grouping.registry import CORRELATION
 from dbsim.dedupe.options import GroupOptions, PairOptions, described
 from dbsim.dedupe.results import Duplicates, Pairs
 from dbsim.dedupe.run import Deduplication

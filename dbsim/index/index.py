@@ -43,9 +43,10 @@ class Index(Deciding, Uniting, Measuring, Changing, AtTheDoor, Linked):
     ) -> SyncReport:
         """Bring the index, and the groups if they are stored, up to date; `reconcile` compares every row.
 
-        A first filling takes `workers` processes: by default the machine's cores, at most 4, if the table is large and
-        the engine is dbsim's own; give a number to have processes connect by the URL of an engine of yours. On SQLite
-        `gentle` fills the B-trees with the rows: slower, but no write of the application waits for long.
+        A first filling takes `workers` processes: by default the machine's cores, at most 4, if the table is large
+        (on SQLite its texts as well) and the engine is dbsim's own; give a number to have processes connect by the
+        URL of an engine of yours. On SQLite `gentle` fills the B-trees with the rows: slower, but no write of the
+        application waits for long.
         """
         require_positive(workers=workers)
         waiting = self._deduplicated(progress, Deduplication.look)

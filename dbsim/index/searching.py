@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, Unpack
 
 from sqlalchemy import Subquery
@@ -42,7 +41,7 @@ class Searching(IndexBase):
         to, for instance one that is being edited: it is not found itself, rows decided to be different from it are left
         out, and the same ones are there.
         """
-        asked, own = replace(options, **changes), connection_of(connection)
+        asked, own = options.changed(**changes), connection_of(connection)
         wanted = Words(all=(containing,)) if isinstance(containing, str) else containing
         if decided is not None and wanted is not None:
             raise InvalidOption("give `decided` or `containing`, not both")
@@ -93,7 +92,7 @@ class Searching(IndexBase):
         Rows that were decided to be different from it are left out, and the same ones are there also below the
         threshold, unless `decided` is False.
         """
-        asked, found, own = replace(options, **changes), self.key(key), connection_of(connection)
+        asked, found, own = options.changed(**changes), self.key(key), connection_of(connection)
         return self._current.ask(
             lambda search: search.similar(found, asked.bounds(search.options), asked.where, own, decided=decided), own
         )
@@ -117,7 +116,7 @@ class Searching(IndexBase):
             raise InvalidOption(
                 f"{len(texts)} texts, but {len(decided)} keys in `decided`: give a key or None for each"
             )
-        asked, own = replace(options, **changes), connection_of(connection)
+        asked, own = options.changed(**changes), connection_of(connection)
 
         def question(search: SearchEngine) -> list[Results]:
             fields = [by_field(search.options, text) for text in texts]
@@ -140,9 +139,9 @@ class Searching(IndexBase):
         query: it asks one generation of the index, which goes some minutes after a change of options. `decided` is the
         key of the row that the text belongs to, as in `search`: what was decided about it by now counts.
         """
-        search, asked = self._current.get(), replace(options, **changes)
+        search, asked = self._current.get(), options.changed(**changes)
         if search.options.hashing.measure != "jaccard":
-            asked = replace(asked, verify=False)
+            asked = asked.changed(verify=False)
         (query,) = search.sign([by_field(search.options, text)], asked.probes)
         key = None if decided is None else self.key(decided)
         return search.match(query, asked.bounds(search.options), asked.where, key)

@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from dataclasses import field as detail
+from functools import cached_property, lru_cache
 
 from dbsim.errors import InvalidOption, SecretMissing
 from dbsim.hashing.families.registry import described, family_of
@@ -142,7 +143,8 @@ class IndexOptions:
         if plan.keys > LIMIT_KEYS or plan.rows > self._most_rows():
             raise InvalidOption(
                 f"buckets of {bucket} rows would need {plan.keys} keys of {plan.rows} values, "
-                f"more than {LIMIT_KEYS} keys or {self._most_rows()} rows: use larger buckets or a higher threshold"
+                f"more than {LIMIT_KEYS} keys or {self._most_rows()} values a key: "
+                "use larger buckets or a higher threshold"
             )
         return plan
 
@@ -152,7 +154,7 @@ class IndexOptions:
             return self
         return replace(self, secret_check=read_secret(self.secret).check)
 
-    @property
+    @cached_property  # asked for several times a search, as are the others
     def hashing(self) -> Family:
         try:
             return family_of(self.family)
@@ -163,12 +165,12 @@ class IndexOptions:
     def plan(self) -> Plan:
         return Plan(self.rows, self.keys)
 
-    @property
+    @cached_property
     def parted(self) -> bool:
         """Whether filters are those of seed 004: then they say the score, and texts only when they are asked."""
         return any(field.filter for field in self.fields)
 
-    @property
+    @cached_property
     def columns(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(column for field in self.fields for column in field.columns))
 
@@ -202,6 +204,7 @@ class IndexOptions:
         return json.dumps(data, ensure_ascii=False, sort_keys=True)
 
     @staticmethod
+    @lru_cache(256)  # the same few texts are read by every transaction
     def from_json(text: str) -> IndexOptions:
         data = json.loads(text)
         data["fields"] = tuple(Field(**{**field, "columns": tuple(field["columns"])}) for field in data["fields"])

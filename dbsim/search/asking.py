@@ -10,14 +10,16 @@ from typing import Any, cast
 from sqlalchemy import ColumnElement, Connection
 
 from dbsim.context import Stage
+from dbsim.engines.callers import is_own
 from dbsim.engines.source_rows import field_places, read_fields, source_rows, texts
 from dbsim.hashing.records.family import Records
 from dbsim.hashing.records.learning import Learned
 from dbsim.options import IndexOptions
-from dbsim.search.deciding.texts import Cut, Decided, Ranked, compared, cut_of, decide
+from dbsim.search.deciding.texts import Cut, Decided, Ranked, compared, compared_single, cut_of, decide
 from dbsim.search.limits import Bounds, Where, below_threshold
 from dbsim.search.query import Query
 from dbsim.search.results import Hit, Results
+from dbsim.search.statements.compiled import CompiledStatements
 from dbsim.search.statements.parameters import many_parameters, parameters, self_parameters
 from dbsim.search.statements.statement import Look, Statements, about_row
 from dbsim.tables.catalogue import is_ready
@@ -27,19 +29,6 @@ from dbsim.tables.source import Key, Texts, Unindexable
 
 BATCH = 200  # queries in one statement
 CONVERTING = ("asyncpg",)  # drivers that take filters as objects of their own, which SQLAlchemy makes
-
-
-@dataclass
-class Compiled:
-    """A statement as the driver takes it: building and compiling costs more than running it."""
-
-    sql: str
-    order: list[str] | None
-    defaults: dict[str, Any]
-
-    def arguments(self, values: dict[str, Any]) -> Any:
-        values = {**self.defaults, **values}
-        return values if self.order is None else tuple(values[name] for name in self.order)
 
 
 @dataclass
@@ -54,9 +43,9 @@ class Found:
 class Asker(Stage):
     """Runs the statements of one index, which are compiled once."""
 
-    _compiled: dict[Any, Compiled] = field(default_factory=dict)
+    _compiled: CompiledStatements = field(default_factory=CompiledStatements)
     _filled: bool = False
-    _queue: bool | None = None
+    _readable: dict[str, bool] = field(default_factory=dict)
     _decisions: bool = False
 
     @property
@@ -82,24 +71,22 @@ class Asker(Stage):
                 return [self._run(query, bounds, where, own) for query in queries]
             found: list[Results] = []
             for start in range(0, len(queries), BATCH):
-                found += self._some(own, queries[start : start + BATCH], bounds, connection)
+                found += self._some(own, queries[start : start + BATCH], bounds)
             return found
 
-    def _some(
-        self, own: Connection, queries: Sequence[Query | None], bounds: Bounds, connection: Connection | None
-    ) -> list[Results]:
+    def _some(self, own: Connection, queries: Sequence[Query | None], bounds: Bounds) -> list[Results]:
         """One statement; what it could not settle is asked once more, one by one."""
         width = next((query.width for query in queries if query is not None), 1)
-        look = self._look(own, bounds, connection)
-        compiled = self._compile(own, ("many", width, look), lambda: self.statements.search_many(width, look))
+        look = self._look(own, bounds)
+        compiled = self._compiled.get(own, ("many", width, look), lambda: self.statements.search_many(width, look))
         cuts = [None if query is None else cut_of(self.options, query.counts, bounds) for query in queries]
         hits = bounds.rounds[0]
         values: dict[str, Any] = {"dbsim_hits": hits, "dbsim_ranked": bounds.max_candidates}
         values["queries"] = many_parameters(self.options, queries, cuts)
         found = [Found() for _ in queries]
-        for row in own.exec_driver_sql(compiled.sql, compiled.arguments(values)):
+        for row in compiled.rows(own, values):
             found[row[0]].candidates = row[1]
-            found[row[0]].rows.append(self._ranked(row[2:], cuts[row[0]]))
+            found[row[0]].rows.append(self._ranked(row, 2, cuts[row[0]]))
         exact = self._compare_many(queries, cuts, found, bounds)
         results = []
         for number, (query, cut, one) in enumerate(zip(queries, cuts, found, strict=True)):
@@ -143,7 +130,7 @@ class Asker(Stage):
             return Results()
         cut = cut_of(self.options, query.counts, bounds)
         with self.context.searching(connection) as own:
-            shape = {"without_key": key is not None, "width": query.width, "look": self._look(own, bounds, connection)}
+            shape = {"without_key": key is not None, "width": query.width, "look": self._look(own, bounds)}
             ask = partial(self._ask, own, query, cut, bounds, shape, key, marked)
             exact = partial(self._exact, own, query, key)
             for hits in bounds.rounds:
@@ -185,22 +172,27 @@ class Asker(Stage):
     ) -> Found:
         plain = shape["marked"] is None and (where is None or isinstance(where, str))
         if plain and connection.dialect.driver not in CONVERTING:
-            compiled = self._compile(
+            known = self._compiled.get(
                 connection, (where, *shape.values()), lambda: self.statements.search(where, **shape)
             )
-            rows = connection.exec_driver_sql(compiled.sql, compiled.arguments(values)).all()
+            rows = known.rows(connection, values)
         else:
             rows = connection.execute(self.statements.search(where, **shape), values).all()
-        ranked = [self._ranked(row[1:], cut) for row in rows if row[1] is not None]
+        ranked = [self._ranked(row, 1, cut) for row in rows if row[1] is not None]
         return Found(ranked, rows[0][0] if rows else 0)
 
-    def _ranked(self, row: Sequence[Any], cut: Cut | None) -> Ranked:
+    def _ranked(self, row: Sequence[Any], start: int, cut: Cut | None) -> Ranked:
         """From score, fingerprint, key, whether it is there, whether it waits, and the texts of a doubtful row."""
-        end = 2 + len(self.tables.key_names)
-        score, fingerprint = row[:2]
-        doubtful = cut is not None and len(row) > end + 2 and row[end] and cut.doubtful(score)
+        end = start + 2 + self._width
+        score, there = row[start], row[end]
+        doubtful = cut is not None and there and len(row) > end + 2 and cut.doubtful(score)
         texts = self._texts(row[end + 2 :]) if doubtful else None
-        return Ranked(tuple(row[2:end]), score, fingerprint, bool(row[end]), bool(row[end + 1]), texts)
+        return Ranked(tuple(row[start + 2 : end]), score, row[start + 1], bool(there), bool(row[end + 1]), texts)
+
+    @cached_property
+    def _width(self) -> int:
+        """Columns of the primary key."""
+        return len(self.tables.key_names)
 
     def _texts(self, values: Sequence[Any]) -> Sequence[str]:
         try:
@@ -215,6 +207,9 @@ class Asker(Stage):
     def _exact(
         self, connection: Connection, query: Query, key: Key | None, rows: Sequence[Ranked]
     ) -> list[Decided] | None:
+        found = compared_single(self.signer, query.shingles, rows) if query.shingles is not None else None
+        if found is not None:
+            return found
         texts: Sequence[str] | None = query.texts
         if not texts and key is not None:
             texts = next((one for _, one in self._source_rows(connection, [key])), None)
@@ -235,24 +230,26 @@ class Asker(Stage):
         """Whether people may have decided something, and the caller may know it."""
         name = DecisionTables.of(self.tables).decisions.name
         self._decisions = self._decisions or self.backend.has_table(connection, name)
-        return self._decisions and self.backend.can_read(connection, name)
+        return self._decisions and self._can_read(connection, name)
 
     def verdicts(self, connection: Connection, values: dict[str, Any]) -> list[Sequence[Any]]:
         """(other row's key …, verdict) of the decisions in force about the row of these `self_parameters`."""
         decided = DecisionTables.of(self.tables)
         if connection.dialect.driver in CONVERTING:
             return [tuple(row) for row in connection.execute(about_row(decided), values)]
-        compiled = self._compile(connection, "decided", lambda: about_row(decided))
-        return [tuple(row) for row in connection.exec_driver_sql(compiled.sql, compiled.arguments(values))]
+        compiled = self._compiled.get(connection, "decided", lambda: about_row(decided))
+        return [tuple(row) for row in compiled.rows(connection, values)]
 
-    def _look(self, own: Connection, bounds: Bounds, connection: Connection | None) -> Look:
-        """A caller's connection may have other rights than dbsim's own."""
-        if self._queue is None or connection is not None:
-            queue = self.backend.can_read(own, self.tables.queue.name)
-            self._queue = queue if connection is None else self._queue
-        else:
-            queue = self._queue
-        return Look(texts=bounds.verify is not False, queue=queue)
+    def _look(self, connection: Connection, bounds: Bounds) -> Look:
+        return Look(texts=bounds.verify is not False, queue=self._can_read(connection, self.tables.queue.name))
+
+    def _can_read(self, connection: Connection, table: str) -> bool:
+        """Asked once on connections of dbsim's own; a caller's may have other rights."""
+        if not is_own(connection):
+            return self.backend.can_read(connection, table)
+        if table not in self._readable:
+            self._readable[table] = self.backend.can_read(connection, table)
+        return self._readable[table]
 
     def _values(self, query: Query, cut: Cut, bounds: Bounds, hits: int) -> dict[str, Any]:
         return parameters(self.backend, self.options, query, cut, hits=hits, max_candidates=bounds.max_candidates)
@@ -271,20 +268,6 @@ class Asker(Stage):
         """Whether the first filling is over; once it is, it stays so and is not asked again."""
         self._filled = self._filled or is_ready(connection, self.tables.record.name)
         return self._filled
-
-    def _compile(self, connection: Connection, shape: Any, build: Any) -> Compiled:
-        """For the caller's driver, which need not be that of dbsim's own engine."""
-        shape = (connection.dialect.driver, shape)
-        found = self._compiled.get(shape)
-        if found is None:
-            statement: Any = build()
-            compiled = statement.compile(dialect=connection.dialect)
-            order = list(compiled.positiontup) if compiled.positiontup is not None else None
-            found = Compiled(str(compiled), order, dict(compiled.params))
-            if len(self._compiled) > 100:  # conditions with literals in them
-                self._compiled.clear()
-            self._compiled[shape] = found
-        return found
 
     def source_texts(self, connection: Connection, keys: Sequence[Key]) -> Iterator[Texts]:
         known = self.tables.companions

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TypedDict
+from dataclasses import dataclass, replace
+from typing import TypedDict, Unpack
 
 from sqlalchemy import ColumnElement, TextClause
 
@@ -54,6 +54,17 @@ class Bounds:
         return (self.limit + SPARE, self.limit + MOST_TEXTS)
 
 
+class SearchOptions(TypedDict, total=False):
+    """The fields of `Search` as keywords."""
+
+    threshold: float | None
+    limit: int
+    where: Where
+    max_candidates: int
+    probes: int
+    verify: bool | None
+
+
 @dataclass(frozen=True, kw_only=True)
 class Search:
     """How similar, how many, which rows, how much work at most, and what decides; any of it also as a keyword.
@@ -71,6 +82,10 @@ class Search:
     probes: int = 0
     verify: bool | None = None
 
+    def changed(self, **changes: Unpack[SearchOptions]) -> Search:
+        """With these keywords instead."""
+        return replace(self, **changes) if changes else self
+
     def bounds(self, options: IndexOptions) -> Bounds:
         """What was left open follows from the index."""
         family, verify, threshold = options.hashing, self.verify, self.threshold
@@ -83,17 +98,6 @@ class Search:
             known = verify or family.measure in ESTIMATED
             threshold = options.threshold if known and not family.nearest else 0.0
         return Bounds(threshold, self.limit, self.max_candidates, self.probes, verify, family.measure)
-
-
-class SearchOptions(TypedDict, total=False):
-    """The same as keywords."""
-
-    threshold: float | None
-    limit: int
-    where: Where
-    max_candidates: int
-    probes: int
-    verify: bool | None
 
 
 def expected_recall(options: IndexOptions, threshold: float) -> float | None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,9 @@ from numpy.typing import NDArray
 
 from dbsim.hashing.bloom import count_range
 from dbsim.hashing.signer import Signatures
+from dbsim.hashing.single import One
 from dbsim.options import IndexOptions
+from dbsim.text.short import Shingles
 
 
 @dataclass(frozen=True)
@@ -19,7 +23,8 @@ class Query:
     """Bucket keys, and bits (None for an absent field) and count of every field.
 
     `lookups` are the values looked up in each key column where they are more than the key itself: the key and its
-    neighbours. `texts`, one a field, are there when they were given or had to be read.
+    neighbours. `texts`, one a field, are there when they were given or had to be read; `shingles` when the text was
+    signed by itself.
     """
 
     keys: tuple[int, ...]
@@ -29,6 +34,13 @@ class Query:
     texts: tuple[str, ...] = ()
     rarities: tuple[int, ...] = ()  # of records of persons
     fingerprint: int | None = None
+    shingles: Shingles | None = field(default=None, compare=False, repr=False)
+
+    @staticmethod
+    def single(one: One, text: str) -> Query:
+        """Of a text that was signed by itself."""
+        fingerprint, keys, bits, count, shingles = one
+        return Query(keys, (bits,), (count,), texts=(text,), fingerprint=fingerprint, shingles=shingles)
 
     @staticmethod
     def of(signatures: Signatures) -> list[Query | None]:
@@ -60,9 +72,8 @@ class Query:
         return len(self.lookups[0]) if self.lookups else 1
 
     def key_parameters(self) -> dict[str, int]:
-        if self.width == 1:
-            return {f"dbsim_k{i}": key for i, key in enumerate(self.keys)}
-        return {f"dbsim_k{i}_{j}": value for i, values in enumerate(self.lookups) for j, value in enumerate(values)}
+        values = chain.from_iterable(self.lookups) if self.width > 1 else self.keys
+        return dict(zip(_flat_names(len(self.keys), self.width), values, strict=True))
 
     def count_range(self, options: IndexOptions, threshold: float) -> tuple[int, int]:
         """Popcounts of the first field that can reach the estimate; any when several fields share the score."""
@@ -74,6 +85,11 @@ class Query:
 def as_lookups(values: NDArray[np.int64]) -> tuple[tuple[int, ...], ...]:
     """keys × width; () when there is but the key itself."""
     return tuple(map(tuple, values.tolist())) if values.shape[1] > 1 else ()
+
+
+@lru_cache(maxsize=64)
+def _flat_names(keys: int, width: int) -> tuple[str, ...]:
+    return tuple(chain.from_iterable(key_parameter_names(keys, width)))
 
 
 def key_parameter_names(keys: int, width: int) -> Sequence[Sequence[str]]:

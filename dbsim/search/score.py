@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Double, and_, case, cast, func, literal_column
 
-from dbsim.engines.backend import Backend
+from dbsim.engines.backend import Backend, FilterColumns
 from dbsim.options import IndexOptions
 
 Filter = tuple[ColumnElement[Any], ColumnElement[Any]]  # bits, count
@@ -20,7 +20,8 @@ def score(
     parts = []
     for field, (bits, count), (other_bits, other_count) in zip(options.fields, left, right, strict=True):
         both = and_(count > 0, other_count > 0)
-        parts.append((field.weight, both, backend.jaccard(bits, count, other_bits, other_count, field.reading)))
+        filters = FilterColumns(bits, count), FilterColumns(other_bits, other_count)
+        parts.append((field.weight, both, backend.jaccard(*filters, field.reading)))
     if len(parts) == 1:
         _, both, value = parts[0]
         return case((both, value))

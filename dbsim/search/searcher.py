@@ -17,13 +17,14 @@ from dbsim.engines.stored_keys import stored_key, stored_keys
 from dbsim.errors import InvalidOption, UnknownKey
 from dbsim.hashing.error import DEVIATIONS
 from dbsim.hashing.records.waterfall import Waterfall, waterfalls
-from dbsim.search.asking import Asker
+from dbsim.search.asking import CONVERTING, Asker
 from dbsim.search.deciding.people import Verdicts, respect, verdicts_of
 from dbsim.search.deciding.texts import cut_of
 from dbsim.search.explain import Explanation, explain
 from dbsim.search.limits import Bounds, Where
 from dbsim.search.query import Query, as_lookups
 from dbsim.search.results import Results
+from dbsim.search.statements.parameters import self_parameters
 from dbsim.sync import models
 from dbsim.tables.decision_tables import SAME
 from dbsim.tables.key_conditions import among, chunks, key_columns, listed, listing
@@ -52,6 +53,10 @@ class SearchEngine(Asker):
     ) -> list[Query | None]:
         if self.context.reader and not (self.options.secret and self.signer.model is not None):
             return self._signed_in_sql(columns, probes, connection)
+        if len(columns[0]) == 1 and not probes and self.signer.single is not None:
+            one = self.signer.single.sign(columns[0][0])
+            if one is not None:
+                return [Query.single(one, columns[0][0])]
         found = Query.of(self.signer.sign(columns))
         neighbours = self._neighbours(columns, probes) if probes else None
         return [
@@ -166,12 +171,22 @@ class SearchEngine(Asker):
         """The stored signature of a row; its text where that is needed, or where it is not indexed yet."""
         models.require(connection, self.tables, self.signer)
         if not bounds.verify and not bounds.probes:
-            row = connection.execute(self._signature_rows(), listing([key])).first()
+            row = self._signature(connection, key)
             if row is not None:
-                return self._stored_query(tuple(row)[len(key) :])
+                return self._stored_query(row[len(key) :])
         for batch in self.source_texts(connection, [key]):
             return self._queries(batch.columns, bounds.probes, connection)[0]
         raise self._unknown(key)
+
+    def _signature(self, connection: Connection, key: Key) -> tuple[Any, ...] | None:
+        """The stored row, key and signature; None of a row that is not indexed."""
+        if connection.dialect.driver in CONVERTING:
+            rows: Sequence[Any] = connection.execute(self._signature_rows(), listing([key])).all()
+        else:
+            rows = self._compiled.get(connection, "signature", self.statements.signature).rows(
+                connection, self_parameters(key)
+            )
+        return tuple(rows[0]) if rows else None
 
     def keys_in_common(self, query: Query | None, keys: Sequence[Key]) -> list[int]:
         """In how many bucket keys each row agrees with a question: by these it was found."""

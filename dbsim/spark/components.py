@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import functions as F
 
-from dbsim.dedupe.kernels.grouping.clustering import Graph
-from dbsim.dedupe.kernels.grouping.clustering import components as of_graph
+from dbsim.dedupe.kernels.grouping.graph import Graph
+from dbsim.dedupe.kernels.grouping.graph import components as of_graph
 
 DataFrame = Any
 FEW = 1_000_000  # edges, 16 MB: a round of joins takes seconds however few there are, and there are four or more

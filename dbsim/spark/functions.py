@@ -17,7 +17,7 @@ from dbsim.bulk.signing import sign
 from dbsim.dedupe.kernels.decide import Decision, FieldScore, estimates
 from dbsim.dedupe.kernels.exact import compare
 from dbsim.dedupe.kernels.grouping.assignment import Scores, assign
-from dbsim.dedupe.kernels.grouping.clustering import Graph
+from dbsim.dedupe.kernels.grouping.graph import Graph
 from dbsim.dedupe.options import GroupOptions, PairOptions
 from dbsim.hashing.bloom import Filters
 from dbsim.hashing.signer import Signer

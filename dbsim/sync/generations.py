@@ -28,7 +28,7 @@ class Generations(Stage):
 
     def use(self, record: catalogue.IndexRecord) -> catalogue.IndexRecord:
         """Take this one as the generation that is searched."""
-        self.context = self.context.of(record, self.signer_of(record))
+        self.enter(self.context.of(record, self.signer_of(record)))
         return record
 
     def all(self, connection: Connection) -> list[tuple[IndexTables, Signer]]:
@@ -38,9 +38,11 @@ class Generations(Stage):
 
     def signer_of(self, record: catalogue.IndexRecord) -> Signer:
         def identity(some: catalogue.IndexRecord) -> tuple[object, ...]:
-            return some.generation, replace(some.options, inline=False), some.secret
+            options = replace(some.options, inline=False) if some.options.inline else some.options
+            return some.generation, options, some.secret
 
+        wanted = identity(record)
         self._signers.setdefault(identity(self.tables.record), self.signer)
-        if identity(record) not in self._signers:
-            self._signers[identity(record)] = record.options.signer(record.secret)
-        return self._signers[identity(record)]
+        if wanted not in self._signers:
+            self._signers[wanted] = record.options.signer(record.secret)
+        return self._signers[wanted]

@@ -25,11 +25,8 @@ class Repair:
 
     index: Generations
 
-    def idle(self, connection: Connection) -> bool:
+    def idle(self, connection: Connection, found: list[catalogue.IndexRecord]) -> bool:
         """Whether a run would find nothing to do: everything is in place, one generation, an empty queue."""
-        found = catalogue.generations(connection, self.index.name)
-        if not found:
-            raise catalogue.unknown(connection, self.index.name)
         if len(found) > 1 or not found[0].ready or found[0].wanted is not None or self._open_questions(found):
             return False
         self.index.use(found[0])
@@ -95,14 +92,18 @@ class Repair:
         if (problem := source_problem(connection, self.index.backend, self.index.tables, source)) is not None:
             raise StatementRejected(f"index {options.name!r} cannot follow table {options.table!r}: {problem}")
 
-    def restore_triggers(self) -> list[str]:
-        """Install missing triggers, and those of an earlier dbsim anew; `_install` says what becomes of changes."""
+    def restore_triggers(self) -> tuple[list[str], bool]:
+        """Install missing triggers, and those of an earlier dbsim anew; `_install` says what becomes of changes.
+
+        (those that were missing, whether others were of an earlier dbsim)
+        """
         backend, tables = self.index.backend, self.index.tables
-        missing = self.index.read(lambda c: backend.missing_triggers(c, tables))
-        old: bool = self.index.read(lambda c: backend.outdated_triggers(c, tables))
+        missing, old = self.index.read(
+            lambda c: (backend.missing_triggers(c, tables), backend.outdated_triggers(c, tables))
+        )
         if missing or old:
             self.index.write(self._install)
-        return missing
+        return missing, old
 
     def _install(self, connection: Connection) -> None:
         """What happened without a trigger is found by a comparison; those of an earlier dbsim have missed nothing."""
@@ -117,16 +118,17 @@ class Repair:
             connection.execute(insert(tables.queue).values({}))
         run(connection, backend.create_triggers(tables, connection))
 
-    def restore_surface(self) -> list[str]:
-        """Create missing views and functions again, and those of an earlier dbsim anew."""
+    def restore_surface(self) -> tuple[list[str], bool]:
+        """Create missing views and functions again, and those of an earlier dbsim anew; the same of them."""
         backend, tables = self.index.backend, self.index.tables
-        missing = self.index.read(lambda c: backend.missing_surface(c, tables))
-        old: bool = self.index.read(lambda c: backend.outdated_surface(c, tables))
+        missing, old = self.index.read(
+            lambda c: (backend.missing_surface(c, tables), backend.outdated_surface(c, tables))
+        )
         if missing or old:
             self.index.write(self._show)
         if old:  # which may have made statistics of a few rows
             self.index.write(lambda c: backend.finish_filling(c, tables))
-        return missing
+        return missing, old
 
     def _show(self, connection: Connection) -> None:
         """An index of version 0002 has no table of decisions yet, into which people may write from SQL."""

@@ -11,7 +11,6 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from dbsim.engines.pause import Pace
 from dbsim.errors import DbsimError
-from dbsim.lifecycle.create import outdated
 from dbsim.progress import Progress, quiet
 from dbsim.sync import models
 from dbsim.sync.build import KEEP, Build
@@ -42,6 +41,11 @@ class SyncReport:
     idle: bool = False  # whether there was nothing to do
 
 
+def _layout(found: list[catalogue.IndexRecord]) -> list[tuple[int, str]]:
+    """What changes when the index gets or loses a generation or is made anew."""
+    return [(record.generation, record.stamp) for record in found]
+
+
 @dataclass
 class Worker(Generations):
     """Follows the generations of its index; any number of workers may work on one index at once."""
@@ -51,8 +55,10 @@ class Worker(Generations):
     workers: int | None = None  # processes of a first filling; None: as many as pay
     gentle: bool = False  # a first filling in short transactions only
     _pace: Pace = field(init=False)
+    _began: list[tuple[int, str]] = field(default_factory=list)  # what the index consisted of at the first look
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         self._pace = Pace(self.backend.queue_batch, self.backend.writers_wait)
 
     @property
@@ -73,22 +79,27 @@ class Worker(Generations):
         Again when somebody else changed what the index consists of, so that a table in use was not there any more.
         """
         while True:
-            before = self.read(self._layout)
+            self._began = []
             try:
                 return self._run(compare=compare)
             except (DbsimError, SQLAlchemyError):
-                if self.read(self._layout) == before:
+                if not self._began or _layout(self.read(self._generations)) == self._began:
                     raise
 
-    def _layout(self, connection: Connection) -> list[tuple[int, str]]:
-        """What changes when the index gets or loses a generation or is made anew; UnknownName without the index."""
+    def _generations(self, connection: Connection) -> list[catalogue.IndexRecord]:
         found = catalogue.generations(connection, self.name)
         if not found:
             raise catalogue.unknown(connection, self.name)
-        return [(record.generation, record.stamp) for record in found]
+        return found
+
+    def _idle(self, connection: Connection, *, compare: bool) -> bool:
+        """The first look, on one connection at everything that may have to be done."""
+        found = self._generations(connection)
+        self._began = _layout(found)
+        return not compare and self._repair.idle(connection, found)
 
     def _run(self, *, compare: bool) -> SyncReport:
-        if not compare and self.read(self._repair.idle):
+        if self.read(partial(self._idle, compare=compare)):
             return SyncReport(generation=self.tables.record.generation, idle=True)
         report = SyncReport()
         self.look()
@@ -96,12 +107,13 @@ class Worker(Generations):
             self._build.tidy()  # generations that a secret was replaced in cannot be kept in step
         self._repair.adopt()
         self.read(self._repair.require_source)
-        report.renewed = not compare and self.read(lambda c: outdated(c, self.backend, self.tables))
-        restored = self._repair.restore_surface()
+        restored, views_renewed = self._repair.restore_surface()
+        report.renewed = views_renewed and not compare
         ready, options = self.tables.record.ready, self.tables.record.options
         report.views_restored = restored if ready else []  # a migration leaves them to the first run
         if options.triggers and not compare:
-            report.triggers_restored = self._repair.restore_triggers()
+            report.triggers_restored, triggers_renewed = self._repair.restore_triggers()
+            report.renewed |= triggers_renewed
         built = self.build()
         if built is None:
             return report  # nothing to learn from and nothing to sign: changes wait in the queue

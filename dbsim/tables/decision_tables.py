@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from sqlalchemy import (
@@ -29,7 +28,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.schema import CreateIndex, Index
 
-from dbsim.tables.index_tables import IndexTables, PlainType
+from dbsim.tables.index_tables import IndexTables, PlainType, made_once
 from dbsim.tables.names import identifier, quote
 from dbsim.tables.types import moment, placed, writer
 
@@ -60,17 +59,21 @@ class DecisionTables:
 
     tables: IndexTables
 
+    @property
+    def made(self) -> dict[str, Any]:
+        return self.tables.made
+
     @staticmethod
     def of(tables: IndexTables) -> DecisionTables:
         """The same for the same tables: making a table takes longer than asking it."""
         found: DecisionTables = tables.companions.setdefault("decisions", DecisionTables(tables))
         return found
 
-    @cached_property
+    @made_once
     def sides(self) -> tuple[list[str], list[str]]:
         return sides_of(self.tables.key_names)
 
-    @cached_property
+    @made_once
     def decisions(self) -> Table:
         name = (decided_name if self.tables.shown else decisions_name)(self.tables.record.name)
         types = [type_ for _, type_ in self.tables.record.primary_key]

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from sqlalchemy import (
@@ -41,7 +40,7 @@ from sqlalchemy import (
 from sqlalchemy.schema import CreateIndex, Index
 
 from dbsim.tables.decision_tables import sides_of
-from dbsim.tables.index_tables import IndexTables, PlainType, free_name
+from dbsim.tables.index_tables import IndexTables, PlainType, free_name, made_once
 from dbsim.tables.key_conditions import among, key_columns
 from dbsim.tables.names import identifier, literal, quote
 from dbsim.tables.source import Key
@@ -57,7 +56,11 @@ class GroupTables:
 
     tables: IndexTables
 
-    @cached_property
+    @property
+    def made(self) -> dict[str, Any]:
+        return self.tables.made
+
+    @made_once
     def edges(self) -> Table:
         """`score` is what decided: computed from the texts where `exact`, else the estimate."""
         return self._table(
@@ -69,7 +72,7 @@ class GroupTables:
             Column("exact", Boolean, nullable=False),
         )
 
-    @cached_property
+    @made_once
     def contents(self) -> Table:
         """group_id is the fingerprint of the representative's content; the key columns are the representative's.
 
@@ -93,7 +96,7 @@ class GroupTables:
             *keys,
         )
 
-    @cached_property
+    @made_once
     def apart(self) -> Table:
         """`number`, which is negative, stands in `contents` in the place of the row's fingerprint."""
         taken = {"generation", "number", "fingerprint"}
@@ -109,7 +112,7 @@ class GroupTables:
             *keys,
         )
 
-    @cached_property
+    @made_once
     def respected(self) -> Table:
         """A row a decision in force; the fingerprints are those of the rows."""
         sides, types = sides_of(self.tables.key_names), [type_ for _, type_ in self.tables.record.primary_key]
@@ -126,7 +129,7 @@ class GroupTables:
             Column("fingerprint_b", BigInteger, nullable=False),
         )
 
-    @cached_property
+    @made_once
     def claims(self) -> Table:
         return self._table(
             "claims",
@@ -135,7 +138,7 @@ class GroupTables:
             Column("until", BigInteger, nullable=False),  # seconds
         )
 
-    @cached_property
+    @made_once
     def changes(self) -> Table:
         """`gained` is -1 for a content that lost a row and 1 for one that got one; its bucket keys come along.
 
@@ -150,7 +153,7 @@ class GroupTables:
             *keys,
         )
 
-    @cached_property
+    @made_once
     def state(self) -> Table:
         return self._table(
             "grouping",
@@ -166,7 +169,7 @@ class GroupTables:
             Column("limited", Text, nullable=False),  # JSON of what was too large to compare all with all
         )
 
-    @cached_property
+    @made_once
     def results(self) -> Table:
         return self._table(
             "results",
@@ -178,7 +181,7 @@ class GroupTables:
             Column("asked", BigInteger, nullable=False),  # when, in seconds
         )
 
-    @cached_property
+    @made_once
     def representative(self) -> list[str]:
         """Names of the representative's key columns."""
         taken = {"generation", "fingerprint", "content", "group_id", "score", "diameter", "exact", "result"}
@@ -191,24 +194,24 @@ class GroupTables:
         """Names of the key columns of `apart`."""
         return [column.name for column in list(self.apart.c)[3:]]
 
-    @cached_property
+    @made_once
     def shown(self) -> list[str]:
         """Names of the view's columns after the row's own key: group, score, diameter, representative, exact."""
         taken = {name.lower() for name in self.tables.key_names}
         values = [free_name(taken, name) for name in ("group_id", "score", "diameter", "exact")]
         return [*values[:3], *self.representative, values[3]]
 
-    @cached_property
+    @made_once
     def result_name(self) -> str:
         """The column of the second view that names the result."""
         return free_name({name.lower() for name in self.tables.key_names}, "result")
 
-    @cached_property
+    @made_once
     def groups(self) -> Any:
         """The view of the published result."""
         return table(self._name("groups"), *(column(name) for name in (*self.tables.key_names, *self.shown)))
 
-    @cached_property
+    @made_once
     def saved_groups(self) -> Any:
         """The view of all results."""
         names = (self.result_name, *self.tables.key_names, *self.shown)

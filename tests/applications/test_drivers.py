@@ -11,7 +11,8 @@ from sqlalchemy.orm import Session, scoped_session, sessionmaker
 import dbsim
 from dbsim.errors import DbsimError, InvalidOption
 from tests.applications.drivers import under
-from tests.integration.helpers import QUICK, articles, assert_in_step, corpus
+from tests.integration.helpers import QUICK, articles, corpus
+from tests.oracle import assert_in_step
 
 TEXTS = corpus(5, 5)
 

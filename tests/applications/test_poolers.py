@@ -13,7 +13,9 @@ import dbsim
 import dbsim.migrate
 from dbsim.errors import DatabaseUnavailable, DbsimError
 from tests.applications.pooler import pooled
-from tests.integration.helpers import QUICK, Command, articles, assert_in_step, corpus, execute
+from tests.fixtures.shell import Command
+from tests.integration.helpers import QUICK, articles, corpus, execute
+from tests.oracle import assert_in_step
 
 pytestmark = pytest.mark.long
 
@@ -24,11 +26,6 @@ TEXTS = corpus(4)
 def pooled_url(new_postgres: str, tmp_path: Path) -> Iterator[str]:
     with pooled(new_postgres, tmp_path) as url:
         yield url
-
-
-@pytest.fixture
-def shell(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    return Command(monkeypatch, capsys)
 
 
 def test_everything_through_a_pooler(pooled_url: str, new_postgres: str) -> None:

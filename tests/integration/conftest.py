@@ -1,4 +1,4 @@
-"""The command line in this process; a PostgreSQL database with dbsim's tables, and a role that may but log in to it."""
+"""A PostgreSQL database with dbsim's tables, and a role that may but log in to it."""
 
 from __future__ import annotations
 
@@ -9,12 +9,7 @@ import psycopg
 import pytest
 
 import dbsim
-from tests.integration.helpers import Command, execute
-
-
-@pytest.fixture
-def shell(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    return Command(monkeypatch, capsys)
+from tests.integration.helpers import execute
 
 
 @pytest.fixture

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import pytest
 from sqlalchemy import Engine, make_url, text
 
 import dbsim
-from dbsim.cli import main
 from dbsim.hashing.bloom import jaccard
 from dbsim.tables.names import quote
 from tests.conftest import SECRET
@@ -68,43 +65,6 @@ def add(engine: Engine, texts: Mapping[int, str | None], table: str = "articles"
     with engine.begin() as connection:
         rows = [{"id": key, "body": body} for key, body in texts.items()]
         connection.execute(text(f"INSERT INTO {quote(table)} (id, body) VALUES (:id, :body)"), rows)
-
-
-def dump(database: dbsim.Database, index: str) -> list[tuple[Any, ...]]:
-    """Every stored signature and quarantine row, in a form that compares; equal content gives equal dumps."""
-    tables = database.index(index)._tables
-    stored = fetch(database.engine, f"SELECT * FROM {quote(tables.signatures.name)}")
-    name = index.replace("'", "''")
-    poison = fetch(database.engine, f"SELECT source_key, reason FROM dbsim_quarantine WHERE index_name = '{name}'")
-    return sorted(stored, key=repr) + sorted(poison, key=repr)
-
-
-def fresh_dump(database: dbsim.Database, index: str) -> list[tuple[Any, ...]]:
-    """The dump of the same index built from scratch: the oracle for everything that keeps an index in step."""
-    old = database.index(index)
-    record, options = old._tables.record, old.options
-    database.create_index(
-        "from scratch",
-        table=options.table,
-        schema=options.schema,
-        fields=options.fields,
-        threshold=options.threshold,
-        recall=options.recall,
-        rows=options.rows,
-        keys=options.keys,
-        triggers=False,
-        secret=record.secret,
-    ).sync()
-    found = dump(database, "from scratch")
-    database.drop_index("from scratch")
-    return found
-
-
-def assert_in_step(database: dbsim.Database, index: str) -> None:
-    """Incremental state == from-scratch build, and `check` agrees."""
-    assert dump(database, index) == fresh_dump(database, index)
-    found = database.index(index).check()
-    assert not found, found
 
 
 def objects(engine: Engine) -> list[tuple[Any, ...]]:
@@ -173,20 +133,3 @@ def brute_force(
 def url_of(database: dbsim.Database, role: str) -> str:
     """The same database, as another role."""
     return make_url(database.engine.url).set(username=role, drivername="postgresql").render_as_string(False)
-
-
-class Command:
-    """`dbsim ARGUMENTS` in this process, through the same entry point as the console script."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-        self._monkeypatch = monkeypatch
-        self._capsys = capsys
-
-    def __call__(self, *arguments: str) -> tuple[int, str, str]:
-        """(exit code, stdout, stderr)"""
-        self._monkeypatch.setattr(sys, "argv", ["dbsim", *arguments])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        captured = self._capsys.readouterr()
-        assert isinstance(ended.value.code, int)
-        return ended.value.code, captured.out, captured.err

@@ -13,7 +13,8 @@ import pytest
 import dbsim
 from dbsim.cli import cli
 from tests.conftest import ALL
-from tests.integration.helpers import QUICK, Command, execute, near_copy
+from tests.fixtures.shell import Command
+from tests.integration.helpers import QUICK, execute, near_copy
 
 LEFT_OUT = {"serve", "demo", "init-migration", "downgrade"}  # they go on for ever, or have nothing to do with a table
 WAITING = {"--follow", "--out", "--html", "--save"}  # a file of any name would be written

@@ -30,7 +30,8 @@ from dbsim.errors import (
     UnknownKey,
     UnknownName,
 )
-from tests.integration.helpers import QUICK, Command, articles, corpus, execute, objects, sentence
+from tests.fixtures.shell import Command
+from tests.integration.helpers import QUICK, articles, corpus, execute, objects, sentence
 
 
 def shell_url(database: dbsim.Database) -> str:

@@ -7,7 +7,8 @@ import pytest
 import dbsim
 from dbsim.errors import InvalidOption
 from tests.conftest import SECRET
-from tests.integration.helpers import Command, articles, corpus, execute
+from tests.fixtures.shell import Command
+from tests.integration.helpers import articles, corpus, execute
 from tests.people import COLUMNS, add_people, people
 
 NOTHING = ("unknown", "n/a", "-", "00000000", "xxx", "", "NULL")

@@ -21,11 +21,11 @@ import pytest
 
 import dbsim
 from dbsim import bulk
-from dbsim.dedupe.kernels.grouping.clustering import METHODS
+from dbsim.dedupe.kernels.grouping.registry import METHODS
 from dbsim.errors import DbsimError, InvalidOption, UnknownName
 from tests.conftest import SECRET
 from tests.engines_agree import LIMITS, groups_of, index_on, rows
-from tests.integration.helpers import Command
+from tests.fixtures.shell import Command
 
 Row = tuple[Any, ...]
 

@@ -9,7 +9,9 @@ import pytest
 import dbsim
 from dbsim.engines.postgresql.backend import PostgreSQL
 from dbsim.engines.sqlite.backend import SQLite
-from tests.integration.helpers import QUICK, Command, articles, assert_in_step, corpus, dump, execute, sentence
+from tests.fixtures.shell import Command
+from tests.integration.helpers import QUICK, articles, corpus, execute, sentence
+from tests.oracle import assert_in_step, stored
 
 COLUMNS = "fingerprint, k0, k1, k2, k3, body_bits, body_count"
 
@@ -38,7 +40,7 @@ def damage(database: dbsim.Database) -> None:
 
 
 def test_check_finds_every_difference_and_repairs_on_demand(database: dbsim.Database, index: dbsim.Index) -> None:
-    before = dump(database, "articles")
+    before = stored(database, "articles")
     assert not index.check()
     assert index.check().compared == 12
     damage(database)
@@ -51,7 +53,7 @@ def test_check_finds_every_difference_and_repairs_on_demand(database: dbsim.Data
     assert index.check().keys == found.keys  # looking changes nothing
     assert index.check(repair=True).repaired == 7
     assert not index.check()
-    assert dump(database, "articles") == before
+    assert stored(database, "articles") == before
     assert_in_step(database, "articles")
 
 

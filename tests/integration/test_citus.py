@@ -11,7 +11,8 @@ import dbsim
 from dbsim.errors import IndexBehind, InvalidOption
 from tests import citus
 from tests.conftest import SECRET
-from tests.integration.helpers import Command, corpus, execute, fetch
+from tests.fixtures.shell import Command
+from tests.integration.helpers import corpus, execute, fetch
 
 SPREAD = ["dbsim_articles", "dbsim_articles_g2", "articles"]
 

@@ -14,17 +14,9 @@ from typing import Any
 import pytest
 
 import dbsim
-from tests.integration.helpers import (
-    QUICK,
-    Command,
-    add,
-    articles,
-    assert_in_step,
-    corpus,
-    execute,
-    near_copy,
-    sentence,
-)
+from tests.fixtures.shell import Command
+from tests.integration.helpers import QUICK, add, articles, corpus, execute, near_copy, sentence
+from tests.oracle import assert_in_step
 
 SCRIPT = Path(sys.executable).parent / "dbsim"
 

@@ -10,7 +10,7 @@ from sqlalchemy import text
 
 import dbsim
 from dbsim.errors import InvalidOption, NotFitted
-from tests.integration.helpers import Command
+from tests.fixtures.shell import Command
 from tests.unit.test_clusters import documents
 
 

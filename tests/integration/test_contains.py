@@ -14,7 +14,9 @@ from dbsim.errors import DbsimError
 from dbsim.lifecycle import create
 from dbsim.search.containing.words import Words
 from dbsim.text.normalise import fold
-from tests.integration.helpers import QUICK, Command, add, articles, assert_in_step, execute, fetch, sentence
+from tests.fixtures.shell import Command
+from tests.integration.helpers import QUICK, add, articles, execute, fetch, sentence
+from tests.oracle import assert_in_step
 
 SIGNED: dict[str, Any] = {**QUICK, "false_drops": 0.3}  # many false drops, so that leaving them in would be seen
 

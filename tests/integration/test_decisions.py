@@ -12,7 +12,8 @@ from sqlalchemy.exc import IntegrityError
 
 import dbsim
 from dbsim.errors import Contradiction, InvalidOption, UnknownKey
-from tests.integration.helpers import QUICK, Command, articles, corpus, execute, fetch, near_copy, sentence
+from tests.fixtures.shell import Command
+from tests.integration.helpers import QUICK, articles, corpus, execute, fetch, near_copy, sentence
 
 
 @pytest.fixture

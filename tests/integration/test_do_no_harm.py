@@ -24,7 +24,8 @@ from dbsim.sync import build
 from dbsim.sync.filling import fill
 from dbsim.tables.names import quote
 from tests.conftest import SECRET
-from tests.integration.helpers import articles, assert_in_step, corpus, execute, fetch, sentence
+from tests.integration.helpers import articles, corpus, execute, fetch, sentence
+from tests.oracle import assert_in_step
 
 OPTIONS: dict[str, Any] = {"table": "articles", "columns": ["body"], "words": 3, "rows": 2, "keys": 4, "secret": SECRET}
 

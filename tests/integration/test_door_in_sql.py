@@ -18,8 +18,9 @@ from dbsim.engines.postgresql.surface.signing import gate
 from dbsim.errors import InvalidOption
 from dbsim.tables.names import literal
 from tests.conftest import SECRET
-from tests.integration.helpers import dump, execute, fetch
+from tests.integration.helpers import execute, fetch
 from tests.integration.test_door import PERSON, twins_in
+from tests.oracle import stored
 from tests.people import add_people, people
 
 HOSTILE = [
@@ -74,7 +75,7 @@ def test_what_sql_signs_is_what_python_signs(index: dbsim.Index, database: dbsim
     execute(database.engine, "ALTER TABLE people DISABLE TRIGGER unless_dbsim_people")
     add_people(database.engine, dict(enumerate([*HOSTILE, *register(60, 9).rows], 5001)))
     assert fetch(database.engine, "SELECT count(*) FROM dbsim_people_queue") == [(0,)]  # signed inline
-    inline = dump(database, "people")
+    inline = stored(database, "people")
     assert not index.check()
     assert len(inline) == 264
     execute(
@@ -84,7 +85,7 @@ def test_what_sql_signs_is_what_python_signs(index: dbsim.Index, database: dbsim
         "INSERT INTO dbsim_people_queue (id) SELECT id FROM people",
     )
     index.sync()  # the worker signs
-    assert dump(database, "people") == inline
+    assert stored(database, "people") == inline
 
 
 def test_keys_of_few_fields_are_signed_alike(other: dbsim.Database) -> None:
@@ -97,10 +98,10 @@ def test_keys_of_few_fields_are_signed_alike(other: dbsim.Database) -> None:
     index.sync()
     add_people(other.engine, dict(enumerate([*HOSTILE, *register(30, 9).rows], 5001)))
     assert fetch(other.engine, "SELECT count(*) FROM dbsim_few_queue") == [(0,)]
-    inline = dump(other, "few")
+    inline = stored(other, "few")
     execute(other.engine, "DELETE FROM dbsim_few", "INSERT INTO dbsim_few_queue (id) SELECT id FROM people")
     index.sync()
-    assert dump(other, "few") == inline
+    assert stored(other, "few") == inline
 
 
 def test_check_says_in_sql_what_python_says(index: dbsim.Index, database: dbsim.Database) -> None:

@@ -12,7 +12,7 @@ from sqlalchemy import event, inspect, text
 
 import dbsim
 from dbsim.dedupe.kernels.buckets import Limits
-from dbsim.dedupe.kernels.grouping.clustering import METHODS
+from dbsim.dedupe.kernels.grouping.registry import METHODS
 from dbsim.errors import InvalidOption
 from dbsim.hashing.bloom import jaccard
 from dbsim.tables.names import quote

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 import dbsim
-from tests.integration.helpers import QUICK, Command, articles, execute, sentence
+from tests.fixtures.shell import Command
+from tests.integration.helpers import QUICK, articles, execute, sentence
 
 pytestmark = pytest.mark.long
 

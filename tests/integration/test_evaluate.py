@@ -13,7 +13,8 @@ import dbsim
 from dbsim.errors import DbsimError
 from dbsim.report.evaluation import evaluation_page
 from dbsim.tables.names import quote
-from tests.integration.helpers import QUICK, Command, articles, corpus, execute, near_copy, sentence
+from tests.fixtures.shell import Command
+from tests.integration.helpers import QUICK, articles, corpus, execute, near_copy, sentence
 
 
 def made(database: dbsim.Database, groups: int = 12, singles: int = 60, **options: object) -> dbsim.Index:

@@ -7,7 +7,8 @@ import pytest
 import dbsim
 from dbsim.errors import InvalidOption, UnknownName
 from tests.conftest import SECRET
-from tests.integration.helpers import Command, corpus, execute, fetch
+from tests.fixtures.shell import Command
+from tests.integration.helpers import corpus, execute, fetch
 
 MOMENT = {"sqlite": "datetime('now', '{}')", "postgresql": "now() + interval '{}'"}
 

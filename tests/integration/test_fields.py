@@ -11,7 +11,8 @@ import dbsim
 from dbsim.errors import InvalidOption
 from dbsim.hashing.bloom import jaccard
 from tests.conftest import SECRET
-from tests.integration.helpers import QUICK, assert_in_step, execute, near_copy, sentence, stored_filters
+from tests.integration.helpers import QUICK, execute, near_copy, sentence, stored_filters
+from tests.oracle import assert_in_step
 
 # a sum of these depends on the order and the kind of number in which it is taken: 0.1 + 0.2 is not 0.3
 WEIGHTS = {"name": 0.1, "street": 0.2, "town": 0.7}

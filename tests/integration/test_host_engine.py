@@ -12,18 +12,8 @@ from sqlalchemy.pool import NullPool, QueuePool, StaticPool
 
 import dbsim
 from dbsim.errors import DbsimError
-from tests.integration.helpers import (
-    QUICK,
-    add,
-    articles,
-    assert_in_step,
-    corpus,
-    execute,
-    fetch,
-    near_copy,
-    objects,
-    sentence,
-)
+from tests.integration.helpers import QUICK, add, articles, corpus, execute, fetch, near_copy, objects, sentence
+from tests.oracle import assert_in_step
 
 
 def live(engine: Engine) -> None:

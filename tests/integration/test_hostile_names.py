@@ -9,7 +9,9 @@ from sqlalchemy import column, delete, insert, table, update
 
 import dbsim
 from dbsim.tables.names import quote
-from tests.integration.helpers import QUICK, Command, assert_in_step, execute, near_copy, objects, sentence
+from tests.fixtures.shell import Command
+from tests.integration.helpers import QUICK, execute, near_copy, objects, sentence
+from tests.oracle import assert_in_step
 
 NAMES = [
     'quo"te""s',

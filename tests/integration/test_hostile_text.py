@@ -11,17 +11,8 @@ from sqlalchemy.sql import column
 
 import dbsim
 from tests.conftest import SECRET
-from tests.integration.helpers import (
-    QUICK,
-    add,
-    articles,
-    assert_in_step,
-    corpus,
-    execute,
-    fetch,
-    near_copy,
-    sentence,
-)
+from tests.integration.helpers import QUICK, add, articles, corpus, execute, fetch, near_copy, sentence
+from tests.oracle import assert_in_step
 
 sqlite_only = pytest.mark.parametrize("url", ["sqlite"], indirect=True)
 LARGE = 10_000_000

@@ -14,7 +14,8 @@ import dbsim
 from dbsim.errors import DbsimError, InvalidOption, UnknownName
 from dbsim.importing.sniff import number
 from dbsim.tables.names import quote
-from tests.integration.helpers import QUICK, Command, execute, fetch, near_copy, sentence
+from tests.fixtures.shell import Command
+from tests.integration.helpers import QUICK, execute, fetch, near_copy, sentence
 
 
 def rows(database: dbsim.Database, table: str, columns: str = "*") -> list[tuple[object, ...]]:

@@ -13,7 +13,8 @@ import dbsim
 from dbsim.dedupe.linked import memory, run
 from dbsim.errors import InvalidOption
 from tests.conftest import SECRET
-from tests.integration.helpers import WORDS, Command, execute, fetch
+from tests.fixtures.shell import Command
+from tests.integration.helpers import WORDS, execute, fetch
 from tests.people import add_people, people
 
 KINDS = {"given": "name", "surname": "name", "born": "date", "street": "address", "house": "digits"}

@@ -15,7 +15,8 @@ from dbsim.hashing.partitioned import arithmetic as seed
 from dbsim.hashing.partitioned.parted import Parted, parted
 from dbsim.tables.names import quote
 from tests.conftest import SECRET
-from tests.integration.helpers import Command, execute, fetch
+from tests.fixtures.shell import Command
+from tests.integration.helpers import execute, fetch
 from tests.people import people
 
 PERSONS = [

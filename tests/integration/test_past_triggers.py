@@ -7,7 +7,8 @@ from sqlalchemy import create_engine
 
 import dbsim
 from dbsim.errors import InvalidOption
-from tests.integration.helpers import QUICK, articles, assert_in_step, corpus, execute
+from tests.integration.helpers import QUICK, articles, corpus, execute
+from tests.oracle import assert_in_step
 
 TEXTS = corpus(3)
 

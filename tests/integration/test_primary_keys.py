@@ -18,7 +18,9 @@ import dbsim
 from dbsim.errors import DbsimError
 from dbsim.tables.index_tables import PlainType
 from dbsim.tables.names import quote
-from tests.integration.helpers import QUICK, Command, assert_in_step, execute, fetch, near_copy, sentence
+from tests.fixtures.shell import Command
+from tests.integration.helpers import QUICK, execute, fetch, near_copy, sentence
+from tests.oracle import assert_in_step
 
 BOTH, SQLITE, POSTGRESQL = ("sqlite", "postgresql"), ("sqlite",), ("postgresql",)
 

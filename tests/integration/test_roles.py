@@ -11,7 +11,8 @@ from sqlalchemy import select
 
 import dbsim
 from dbsim.errors import DatabaseUnavailable, DbsimError, InvalidOption, NotInPlace, UnknownName
-from tests.integration.helpers import Command, execute, url_of
+from tests.fixtures.shell import Command
+from tests.integration.helpers import execute, url_of
 from tests.integration.sql_helpers import documents, indexed, make_people, make_table
 
 

@@ -11,7 +11,8 @@ from scipy.stats import chisquare
 
 import dbsim
 from dbsim.errors import DbsimError
-from tests.integration.helpers import QUICK, Command, articles, corpus, execute, near_copy, sentence
+from tests.fixtures.shell import Command
+from tests.integration.helpers import QUICK, articles, corpus, execute, near_copy, sentence
 
 
 def collections(database: dbsim.Database) -> tuple[dbsim.Index, dbsim.Index]:

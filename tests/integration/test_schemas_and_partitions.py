@@ -6,7 +6,8 @@ import pytest
 
 import dbsim
 from dbsim.errors import IndexExists, UnknownName
-from tests.integration.helpers import QUICK, assert_in_step, execute, fetch, near_copy, objects, sentence
+from tests.integration.helpers import QUICK, execute, fetch, near_copy, objects, sentence
+from tests.oracle import assert_in_step
 
 postgresql_only = pytest.mark.parametrize("url", ["postgresql"], indirect=True)
 

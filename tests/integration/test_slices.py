@@ -20,9 +20,10 @@ from dbsim.tables import slice_tables
 from dbsim.tables.slice_tables import SliceTables, slice_names
 from dbsim.text.normalisers import mapped
 from dbsim.text.normalisers.registry import normaliser_of
-from tests.integration.helpers import add, assert_in_step, execute, fetch, sentence
+from tests.integration.helpers import add, execute, fetch, sentence
 from tests.integration.test_contains import grep, made
 from tests.integration.test_contains_sql import asked
+from tests.oracle import assert_in_step
 
 
 @pytest.fixture(autouse=True)

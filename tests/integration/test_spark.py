@@ -17,8 +17,8 @@ import pytest
 
 import dbsim
 from dbsim import bulk
-from dbsim.dedupe.kernels.grouping.clustering import Graph
-from dbsim.dedupe.kernels.grouping.clustering import components as kernel_components
+from dbsim.dedupe.kernels.grouping.graph import Graph
+from dbsim.dedupe.kernels.grouping.graph import components as kernel_components
 from dbsim.errors import InvalidOption, UnknownName
 from tests.conftest import SECRET
 from tests.engines_agree import LIMITS, groups_of, index_on, rows

@@ -6,7 +6,8 @@ import json
 
 import dbsim
 from tests.conftest import SECRET
-from tests.integration.helpers import QUICK, Command, add, articles, corpus, execute, sentence
+from tests.fixtures.shell import Command
+from tests.integration.helpers import QUICK, add, articles, corpus, execute, sentence
 
 
 def test_the_life_of_an_index_in_numbers(database: dbsim.Database) -> None:

@@ -15,7 +15,8 @@ from dbsim.lifecycle.retire import retire
 from dbsim.sync.build import KEEP
 from dbsim.tables.names import quote
 from tests.conftest import SECRET
-from tests.integration.helpers import QUICK, articles, assert_in_step, corpus, execute, fetch, near_copy, sentence
+from tests.integration.helpers import QUICK, articles, corpus, execute, fetch, near_copy, sentence
+from tests.oracle import assert_in_step
 
 
 @pytest.fixture

@@ -19,19 +19,8 @@ from dbsim.lifecycle import retire
 from dbsim.sync.worker import SyncReport
 from dbsim.sync.worklog import WorkLog
 from tests.articles import fill, generated
-from tests.integration.helpers import (
-    QUICK,
-    add,
-    articles,
-    assert_in_step,
-    corpus,
-    dump,
-    execute,
-    fetch,
-    near_copy,
-    objects,
-    sentence,
-)
+from tests.integration.helpers import QUICK, add, articles, corpus, execute, fetch, near_copy, objects, sentence
+from tests.oracle import assert_in_step, stored
 
 sqlite_only = pytest.mark.parametrize("url", ["sqlite"], indirect=True)
 postgresql_only = pytest.mark.parametrize("url", ["postgresql"], indirect=True)
@@ -99,7 +88,7 @@ def start_again(database: dbsim.Database) -> None:
 
 
 def test_a_rollback_leaves_nothing_to_do(database: dbsim.Database, index: dbsim.Index) -> None:
-    before = dump(database, "articles")
+    before = stored(database, "articles")
     with database.engine.connect() as connection:
         connection.execute(text(f"INSERT INTO articles VALUES (100, '{ONE}')"))
         connection.execute(text("DELETE FROM articles WHERE id = 1"))
@@ -114,7 +103,7 @@ def test_a_rollback_leaves_nothing_to_do(database: dbsim.Database, index: dbsim.
     assert index.search(TWO) == []
     execute(database.engine, "DELETE FROM articles WHERE id = 101")
     index.sync()
-    assert dump(database, "articles") == before
+    assert stored(database, "articles") == before
 
 
 def test_a_write_that_fails_leaves_nothing_to_do(database: dbsim.Database, index: dbsim.Index) -> None:
@@ -236,12 +225,12 @@ def test_an_index_on_an_empty_table_fills_as_rows_come(database: dbsim.Database)
 
 
 def test_sync_again_has_nothing_to_do(database: dbsim.Database, index: dbsim.Index) -> None:
-    before = dump(database, "articles")
+    before = stored(database, "articles")
     report = index.sync()
     assert (report.filled, report.changed, report.compared, report.triggers_restored) == (0, 0, 0, [])
     report = index.sync(reconcile=True)
     assert (report.compared, report.repaired) == (12, 0)
-    assert dump(database, "articles") == before
+    assert stored(database, "articles") == before
 
 
 # ── triggers ──

@@ -11,7 +11,8 @@ from rich.console import Console
 import dbsim
 from dbsim.cli.measuring import tuning
 from dbsim.errors import UnknownFile
-from tests.integration.helpers import QUICK, Command, execute, near_copy, sentence
+from tests.fixtures.shell import Command
+from tests.integration.helpers import QUICK, execute, near_copy, sentence
 
 CHINESE = "中华人民共和国中央人民政府今天宣布成立并向全世界发表公告"
 

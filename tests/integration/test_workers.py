@@ -17,7 +17,8 @@ from sqlalchemy import create_engine, text
 import dbsim
 from dbsim.sync.filling import crowd
 from tests.conftest import SECRET
-from tests.integration.helpers import QUICK, assert_in_step, dump, execute, fetch, sentence
+from tests.integration.helpers import QUICK, execute, fetch, sentence
+from tests.oracle import assert_in_step, stored
 
 pytestmark = pytest.mark.long
 
@@ -172,19 +173,24 @@ def test_a_new_generation_and_a_family_that_learns(database: dbsim.Database) -> 
     index = database.alter_index("t", family="hyperplane", threshold=0.8)
     report = index.sync(workers=2)
     assert (report.switched, report.filled) == (True, 400)
-    several = dump(database, "t")
+    several = stored(database, "t")
     other = database.create_index(
         "one", table="t", fields=index.options.fields, family="hyperplane", threshold=0.8, secret=SECRET
     )
     other.sync(workers=1)
-    assert [row[:2] for row in several] == [row[:2] for row in dump(database, "one")]
+    assert [row[:2] for row in several] == [row[:2] for row in stored(database, "one")]
     assert not database.index("t").check()
 
 
 def test_how_many_processes_by_default(database: dbsim.Database, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(crowd, "cores", lambda: 3)
     context = create(database, "id INTEGER", [(1,)])._search.context
-    assert [crowd.processes(context, *given) for given in ((None, 10), (None, 10**6), (5, 1))] == [1, 3, 5]
+    short, long = (lambda: 450.0), (lambda: 20_000.0)
+    one_writes = context.backend.writers_wait
+    assert crowd.processes(context, None, 10, long) == 1
+    assert crowd.processes(context, None, 10**6, long) == 3
+    assert crowd.processes(context, None, 10**6, short) == (1 if one_writes else 3)
+    assert crowd.processes(context, 5, 1, short) == 5
     engine = create_engine(database.engine.url)  # of the application: not dbsim's to close
-    assert crowd.processes(dbsim.open(engine).index("t")._search.context, None, 10**6) == 1
+    assert crowd.processes(dbsim.open(engine).index("t")._search.context, None, 10**6, long) == 1
     engine.dispose()

@@ -24,7 +24,8 @@ from dbsim.engines.postgresql.surface import signing_data
 from dbsim.errors import DbsimError, SchemaOutdated
 from dbsim.tables import catalogue
 from tests.conftest import SECRET
-from tests.integration.helpers import dump, execute, fetch, objects
+from tests.integration.helpers import execute, fetch, objects
+from tests.oracle import stored
 
 LANDED = Path(__file__).parent / "landed"
 NAMES = ("articles", "fuzzy", "learned", "weighted")
@@ -82,7 +83,7 @@ def _answers(database: dbsim.Database) -> dict[str, Any]:
         keys = [tuple(row) for row in fetch(database.engine, f"SELECT {_key(name)} FROM {_table(name)}")]
         key = [key if len(key) > 1 else key[0] for key in keys]
         found[name] = {
-            "stored": dump(database, name),
+            "stored": stored(database, name),
             "similar": {str(one): index.similar(one) for one in key},
             "searched": index.search(**_question(name)),
             "pairs": sorted(index.pairs(), key=repr),

@@ -607,15 +607,15 @@ MUTANTS = (
     Mutant(
         "one word of several is enough",
         "dbsim/search/containing/words.py",
-        "((wanted, True), (unwanted, False))",
-        "((wanted[:1], True), (unwanted, False))",
+        "        for term in wanted:",
+        "        for term in wanted[:1]:",
         CONTAINS,
     ),
     Mutant(
         "what is unwanted is not left out",
         "dbsim/search/containing/words.py",
-        "((wanted, True), (unwanted, False))",
-        "((wanted, True),)",
+        "        for term in unwanted:",
+        "        for term in unwanted[:0]:",
         CONTAINS,
     ),
 )

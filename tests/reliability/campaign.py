@@ -34,8 +34,9 @@ import dbsim
 from dbsim.errors import Contradiction, UnknownKey
 from tests.articles import forget_pairs, stored_groups, stored_pairs
 from tests.conftest import SECRET
-from tests.integration.helpers import articles, assert_in_step, near_copy, sentence
+from tests.integration.helpers import articles, near_copy, sentence
 from tests.mutants.__main__ import postgres
+from tests.oracle import assert_in_step
 from tests.reliability.harness import Application
 
 ROWS, FAMILIES = 120, 12

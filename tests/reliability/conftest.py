@@ -9,8 +9,6 @@ from pathlib import Path
 
 import pytest
 
-pytest.register_assert_rewrite("tests.reliability.oracle")
-
 MEMORY = Path("/dev/shm")
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import dbsim
 from dbsim.dedupe.people.decisions import Decision
 from tests.integration.helpers import execute, fetch
-from tests.reliability.oracle import build_like
+from tests.oracle import build_like
 
 Groups = set[frozenset[int]]
 

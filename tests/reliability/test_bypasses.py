@@ -9,8 +9,8 @@ import pytest
 
 import dbsim
 from dbsim.index import Index
+from tests.oracle import assert_converged, assert_equal_to_scratch
 from tests.reliability.harness import Application, create_index, sentence
-from tests.reliability.oracle import assert_converged, assert_equal_to_scratch
 
 SQLITE, POSTGRESQL = "sqlite", "postgresql"
 

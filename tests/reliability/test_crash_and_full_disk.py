@@ -17,8 +17,8 @@ from sqlalchemy import create_engine, event
 
 import dbsim
 from dbsim.errors import DatabaseUnavailable
+from tests.oracle import assert_converged, assert_equal_to_scratch
 from tests.reliability.harness import Application, create_articles, create_index, sentence, size, small_batches
-from tests.reliability.oracle import assert_converged, assert_equal_to_scratch
 
 pytestmark = pytest.mark.long
 

@@ -14,8 +14,8 @@ from sqlalchemy import create_engine, event, make_url
 
 import dbsim
 from dbsim.errors import DbsimError
+from tests.oracle import assert_converged, queued
 from tests.reliability.harness import Application, create_articles, create_index, sentence
-from tests.reliability.oracle import assert_converged, queued
 
 ROWS = [(number, f"title {number}", sentence(number)) for number in range(1, 8)]
 Fault = Callable[[Application], object]

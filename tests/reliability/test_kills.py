@@ -14,8 +14,8 @@ import pytest
 import dbsim
 from dbsim.lifecycle import retire
 from dbsim.tables.names import quote
+from tests.oracle import assert_converged, assert_equal_to_scratch
 from tests.reliability.harness import Application, create_articles, create_index, sentence, size, small_batches
-from tests.reliability.oracle import assert_converged, assert_equal_to_scratch
 from tests.reliability.processes import follow, running
 from tests.reliability.ticking import KillAt, Killed, ticking_engine
 

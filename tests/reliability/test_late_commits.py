@@ -11,8 +11,8 @@ import pytest
 
 import dbsim
 from dbsim.index import Index
+from tests.oracle import assert_equal_to_scratch, queued
 from tests.reliability.harness import Application, create_articles, create_index, sentence, size
-from tests.reliability.oracle import assert_equal_to_scratch, queued
 
 pytestmark = pytest.mark.long
 

@@ -15,8 +15,8 @@ import pytest
 
 import dbsim
 from dbsim.index import Index
+from tests.oracle import assert_converged, assert_equal_to_scratch
 from tests.reliability.harness import FULL, Application, create_articles, create_index, sentence, size, small_batches
-from tests.reliability.oracle import assert_converged, assert_equal_to_scratch
 from tests.reliability.processes import running
 from tests.reliability.test_kills import Prepare, fill, queue, reconcile, start_over
 from tests.reliability.ticking import ticking_engine

@@ -20,8 +20,8 @@ from dbsim.errors import Contradiction, InvalidOption, UnknownKey
 from dbsim.index import Index
 from dbsim.sync.presign import Rehearsal
 from dbsim.sync.refresh import refresh
+from tests.oracle import Dump, assert_converged, dump, source_rows
 from tests.reliability.harness import FIELDS, FULL, Application, create_index, sentence, size, small_batches
-from tests.reliability.oracle import Dump, assert_converged, dump, source_rows
 from tests.reliability.people import assert_respected, groups, groups_from_scratch
 
 OTHER_OPTIONS = {"fields": FIELDS[1:], "rows": 2, "keys": 3}

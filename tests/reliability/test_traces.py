@@ -8,8 +8,8 @@ import pytest
 
 import dbsim
 from dbsim.index import Index
+from tests.oracle import assert_converged, dump
 from tests.reliability.harness import Application, create_index, sentence
-from tests.reliability.oracle import assert_converged, dump
 
 pytestmark = pytest.mark.long
 

@@ -13,8 +13,8 @@ import dbsim
 from dbsim.options import Field, IndexOptions
 from dbsim.text.arithmetic import high_lane, scale
 from tests.conftest import SECRET
+from tests.oracle import assert_converged, assert_equal_to_scratch
 from tests.reliability.harness import Application, sentence, size
-from tests.reliability.oracle import assert_converged, assert_equal_to_scratch
 
 pytestmark = pytest.mark.long
 

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dbsim.dedupe.kernels.grouping.clustering import METHODS, Graph, group
 from dbsim.dedupe.kernels.grouping.constraints import Constraints, Pieces, constrain, split
+from dbsim.dedupe.kernels.grouping.graph import Graph
+from dbsim.dedupe.kernels.grouping.registry import METHODS, group
 
 NODES = 12
 pair = st.tuples(st.integers(0, NODES - 1), st.integers(0, NODES - 1)).filter(lambda p: p[0] != p[1]).map(sorted)

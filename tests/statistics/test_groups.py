@@ -12,8 +12,11 @@ from scipy.spatial.distance import squareform
 
 from dbsim.dedupe.kernels.decide import Decision
 from dbsim.dedupe.kernels.grouping.assignment import Scores, assign
-from dbsim.dedupe.kernels.grouping.clustering import METHODS, Graph, Known, Labels, average_link, diameters, group
 from dbsim.dedupe.kernels.grouping.correlation import bits_beyond
+from dbsim.dedupe.kernels.grouping.diameters import Known, diameters
+from dbsim.dedupe.kernels.grouping.graph import Graph, Labels
+from dbsim.dedupe.kernels.grouping.linkage import average_link
+from dbsim.dedupe.kernels.grouping.registry import METHODS, group
 
 Edge = tuple[int, int, float]
 DECISION = Decision((), 0.5, verify=False)
@@ -179,7 +182,7 @@ def graphs(draw: st.DrawFn) -> Graph:
 
 
 @settings(max_examples=200, deadline=None)
-@given(graphs(), st.sampled_from(METHODS), st.randoms(use_true_random=False))
+@given(graphs(), st.sampled_from(list(METHODS)), st.randoms(use_true_random=False))
 def test_groups_depend_on_the_graph_alone(made: Graph, by: str, random: object) -> None:
     """Neither on the order of the edges nor on other components; labels are the smallest members."""
     found = group(made, by, 0.6)

@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from dbsim.dedupe.kernels.grouping.clustering import Graph
+from dbsim.dedupe.kernels.grouping.graph import Graph
 from dbsim.dedupe.kernels.grouping.quality import expected_density, f_measure, minimum_cut, partial_connectivity
 from tests.statistics.test_groups import TRIANGLES, graph
 

@@ -7,18 +7,17 @@ import re
 import shutil
 import subprocess
 import sys
-import uuid
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-import psycopg
 import pytest
-from sqlalchemy import make_url, text
+from sqlalchemy import text
 
 import dbsim
 from tests.conftest import ENGINES, SECRET
+from tests.fixtures.databases import created_postgres
 from tests.integration.helpers import execute, near_copy, sentence
 
 FLAGS = (
@@ -121,23 +120,13 @@ class Shared:
         execute(self.database.engine, "DELETE FROM dbsim_articles_claims")
 
 
-@contextmanager
-def created(postgres_url: str) -> Iterator[str]:
-    name = f"web_{uuid.uuid4().hex[:12]}"
-    with psycopg.connect(postgres_url, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name} STRATEGY file_copy")
-    yield make_url(postgres_url).set(database=name).render_as_string(hide_password=False)
-    with psycopg.connect(postgres_url, autocommit=True) as connection:
-        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
-
-
 @pytest.fixture(scope="module", params=ENGINES)
 def shared(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shared]:
     with ExitStack() as stack:
         if request.param == "sqlite":
             url = f"sqlite:///{tmp_path_factory.mktemp('web') / 'test.db'}"
         else:
-            url = stack.enter_context(created(request.getfixturevalue("postgres_url")))
+            url = stack.enter_context(created_postgres(request.getfixturevalue("postgres_url")))
         database = dbsim.open(url, create=True)
         stack.callback(database.close)
         yield Shared(url, database, fill(database))

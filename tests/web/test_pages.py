@@ -26,9 +26,10 @@ from dbsim.web.app import application
 from dbsim.web.figures import Figures
 from dbsim.web.reviewing import Sessions
 from dbsim.web.state import Server
+from tests.fixtures.databases import created_postgres
 from tests.integration.helpers import execute, near_copy, sentence
 from tests.web.asgi import Answer, Client
-from tests.web.conftest import ATTACKS, Shared, created, fill, make_index, serving
+from tests.web.conftest import ATTACKS, Shared, fill, make_index, serving
 from tests.web.test_guard import DOORS, GOOD, HOST
 
 MINE = GOOD | {"cookie": f"{GOOD['cookie']}; dbsim_browser=mine"}
@@ -298,7 +299,7 @@ def test_a_database_that_goes_away_and_comes_back(tmp_path: Any) -> None:
 def test_a_server_that_refuses_connections_for_a_while(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(transactions, "PATIENCE", 0.2)
     with (
-        created(postgres_url) as url,
+        created_postgres(postgres_url) as url,
         dbsim.open(url) as database,
         psycopg.connect(postgres_url, autocommit=True) as own,
     ):

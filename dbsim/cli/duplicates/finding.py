@@ -25,7 +25,7 @@ from dbsim.cli.common import (
 )
 from dbsim.cli.duplicates.acting import act
 from dbsim.dedupe.acting.keep import CHOICES
-from dbsim.dedupe.kernels.grouping.clustering import METHODS
+from dbsim.dedupe.kernels.grouping.registry import METHODS
 from dbsim.dedupe.results import COPIES, FULL_LIST, Duplicates
 from dbsim.errors import InvalidOption
 from dbsim.index import Index
@@ -84,7 +84,7 @@ def pairs(
 @index_argument
 @click.option(
     "--by",
-    type=click.Choice(METHODS),
+    type=click.Choice(list(METHODS)),
     help="tight: every row is similar to the group's first; complete: every two rows are, by exact values; "
     "components: chains count; correlation: what all pairs say together; the others lie in between.  "
     "[default: tight, of persons correlation; complete with --delete and --mark]",

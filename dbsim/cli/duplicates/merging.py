@@ -24,7 +24,7 @@ from dbsim.cli.common import (
 )
 from dbsim.dedupe.acting.golden import FREQUENT, RULES, Golden
 from dbsim.dedupe.acting.resolve import Resolution
-from dbsim.dedupe.kernels.grouping.clustering import METHODS
+from dbsim.dedupe.kernels.grouping.registry import METHODS
 from dbsim.errors import InvalidOption
 from dbsim.index import Index
 
@@ -35,7 +35,7 @@ PRINTED = 20  # groups on the terminal
 @database_argument
 @index_argument
 @click.option("--threshold", type=float, help="Lowest score.  [default: 0.9 for persons, else the index's own]")
-@click.option("--by", type=click.Choice(METHODS), default="complete", show_default=True, help="How to group.")
+@click.option("--by", type=click.Choice(list(METHODS)), default="complete", show_default=True, help="How to group.")
 @click.option(
     "--rule",
     "rules",

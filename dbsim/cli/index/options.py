@@ -12,7 +12,8 @@ from dbsim.hashing.families.registry import family_names
 from dbsim.options import Field, require_positive
 from dbsim.text.normalisers.registry import normaliser_names
 
-FIELD_OPTIONS = {"words", "characters", "normaliser", "bits"}
+UNITS = ("words", "characters")
+FIELD_OPTIONS = {*UNITS, "normaliser", "bits"}
 
 
 def parse_column(text: str) -> tuple[str, float | None, dict[str, Any]]:
@@ -52,17 +53,23 @@ def fields_of(columns: tuple[str, ...], common: dict[str, Any]) -> list[Field]:
     if not any(weighted):
         options = dict(common)
         for _, _, own in parsed:
-            options |= own
+            options = _over(options, own)
         return [Field(columns=tuple(name for name, _, _ in parsed), **_field_options(options))]
     return [
-        Field(columns=(name,), weight=weight or 0.0, **_field_options({**common, **own}))
+        Field(columns=(name,), weight=weight or 0.0, **_field_options(_over(common, own)))
         for name, weight, own in parsed
     ]
 
 
+def _over(common: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
+    """A column's own options go before those of all: its unit, too."""
+    units = UNITS if any(unit in own for unit in UNITS) else ()
+    return {name: value for name, value in common.items() if name not in units} | own
+
+
 def _field_options(options: dict[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    for unit in ("words", "characters"):
+    for unit in UNITS:
         if options.get(unit) is not None:
             if "unit" in found:
                 raise InvalidOption("give words or characters, not both")

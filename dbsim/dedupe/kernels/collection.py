@@ -6,7 +6,8 @@ worked on, so that a million contents need some ten megabytes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,7 @@ from dbsim.hashing.records.levels import Rows
 from dbsim.hashing.records.probability import probability
 from dbsim.hashing.signer import Signatures
 
-CHUNK = 1 << 13  # pairs scored at once: each may bring two pages of filters into memory, for that long
+CHUNK = 1 << 13  # pairs scored at once
 
 
 class Collection:
@@ -111,20 +112,20 @@ class Collection:
         return estimates(self.fields, self._filters(a), self._filters(b))
 
     def _filters(self, nodes: Nodes) -> list[Filters]:
-        maps = (
-            spill.map((len(self), f.bits // 64), np.uint64) for spill, f in zip(self._bits, self.fields, strict=True)
-        )
-        parts = zip(maps, self.counts, strict=True)
-        return [Filters(bits[self.order[nodes]], counts[nodes].astype(np.int64)) for bits, counts in parts]
+        parts = zip(self._bits_of(nodes), self.counts, strict=True)
+        return [Filters(bits, counts[nodes].astype(np.int64)) for bits, counts in parts]
+
+    def _bits_of(self, nodes: Nodes) -> Iterator[NDArray[Any]]:
+        """Of each field, eight bytes a number."""
+        for spill, part in zip(self._bits, self.fields, strict=True):
+            yield spill.rows(self.order[nodes], part.bits // 64, np.uint64)
 
     def _probabilities(self, learned: Learned, a: Nodes, b: Nodes) -> NDArray[np.float64]:
         """Of records of persons."""
         sides, rarities = [], []
         for nodes in (a, b):
-            maps = zip(self._bits, self.fields, strict=True)
-            bits = tuple(s.map((len(self), f.bits // 64), np.uint64)[self.order[nodes]] for s, f in maps)
             counts = tuple(column[nodes].astype(np.int64) for column in self.counts)
-            sides.append(Rows(bits, counts, tuple(field.marks for field in self.fields)))
+            sides.append(Rows(tuple(self._bits_of(nodes)), counts, tuple(field.marks for field in self.fields)))
             rarities.append(np.stack([column[nodes] for column in self.rarities], axis=1))
         each = np.arange(len(a))
         return probability(learned.score(sides[0], sides[1], each, each, (rarities[0], rarities[1])))

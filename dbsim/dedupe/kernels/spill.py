@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 import weakref
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 
@@ -38,9 +39,15 @@ class Spill:
         """Everything, in memory."""
         return self.read(0, self._end // np.dtype(dtype).itemsize, dtype)
 
-    def map(self, shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
-        """The whole file for random access; the pages looked at count as memory until the array is let go."""
-        if not self._end:
-            return np.empty(shape, dtype)
+    def rows(self, places: NDArray[Any], width: int, dtype: type[Scalar]) -> NDArray[Scalar]:
+        """Some of the rows of equal width that were appended, each read once and alone.
+
+        A memory map would be three times as fast, but one row brings 2 MB of the file into memory: of 4,500,000
+        contents 590 MB in place of 40.
+        """
+        size = width * np.dtype(dtype).itemsize
+        wanted, inverse = np.unique(places, return_inverse=True)
         self._file.flush()
-        return np.memmap(self._file, dtype, "r", shape=shape)
+        file = self._file.fileno()
+        found = b"".join([os.pread(file, size, place) for place in (wanted.astype(np.int64) * size).tolist()])
+        return np.frombuffer(found, dtype).reshape(-1, width)[inverse]

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Double, Engine, FromClause, func
+from sqlalchemy import ColumnElement, Connection, Double, Engine, FromClause, Select, func
 
 from dbsim.hashing.bloom import Reading
+
+
+@dataclass(frozen=True)
+class FilterColumns:
+    """A filter in SQL: its bits, and how many of them are set."""
+
+    bits: ColumnElement[Any]
+    count: ColumnElement[Any]
 
 
 class Scores(ABC):
@@ -23,25 +32,11 @@ class Scores(ABC):
         """Make `jaccard` work on this connection."""
 
     @abstractmethod
-    def jaccard(
-        self,
-        bits: ColumnElement[Any],
-        count: ColumnElement[Any],
-        other_bits: ColumnElement[Any],
-        other_count: ColumnElement[Any],
-        reading: Reading,
-    ) -> ColumnElement[float]:
+    def jaccard(self, one: FilterColumns, two: FilterColumns, reading: Reading) -> ColumnElement[float]:
         """The similarity of two filters; both counts are above zero."""
 
     @abstractmethod
-    def level(
-        self,
-        bits: ColumnElement[Any],
-        count: ColumnElement[Any],
-        other_bits: ColumnElement[Any],
-        other_count: ColumnElement[Any],
-        reading: Reading,
-    ) -> ColumnElement[int]:
+    def level(self, one: FilterColumns, two: FilterColumns, reading: Reading) -> ColumnElement[int]:
         """How alike two filters are, in the steps of `dbsim.hashing.records.levels`; both counts are above zero."""
 
     def probability(self, evidence: ColumnElement[int]) -> ColumnElement[float]:
@@ -55,6 +50,10 @@ class Scores(ABC):
     @abstractmethod
     def hamming(self, key: ColumnElement[Any], other: ColumnElement[Any]) -> ColumnElement[int]:
         """How many bits of two keys differ."""
+
+    def computed_once(self, query: Select[Any]) -> Select[Any]:
+        """A query in FROM whose values are computed once, however often what is around it uses them."""
+        return query
 
     def can_read(self, connection: Connection, table: str) -> bool:
         """Whether this connection may read a table of dbsim's."""

@@ -24,7 +24,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import DBAPIError
 
-from dbsim.engines.backend import Backend
+from dbsim.engines.backend import Backend, FilterColumns
+from dbsim.engines.callers import OWN
 from dbsim.engines.execute import ask
 from dbsim.engines.postgresql.wire import drivers
 from dbsim.hashing.bloom import ROUNDING, Reading
@@ -46,7 +47,8 @@ class PostgreSQLScores(Backend):
     """See `Scores` for what each step means."""
 
     def connect(self, engine: Engine) -> Connection:
-        connection = engine.connect().execution_options(isolation_level="AUTOCOMMIT")  # no BEGIN, no ROLLBACK
+        # no BEGIN, no ROLLBACK
+        connection = engine.connect().execution_options(isolation_level="AUTOCOMMIT", **{OWN: True})
         if _LEVEL not in connection.info:
             try:
                 found = connection.exec_driver_sql(WARM_UP).scalar_one()
@@ -63,34 +65,21 @@ class PostgreSQLScores(Backend):
         """bit_count and ln are there; behind a pooler no statement stays prepared."""
         drivers.unprepared_when_pooled(connection)
 
-    def jaccard(
-        self,
-        bits: ColumnElement[Any],
-        count: ColumnElement[Any],
-        other_bits: ColumnElement[Any],
-        other_count: ColumnElement[Any],
-        reading: Reading,
-    ) -> ColumnElement[float]:
-        both = func.bit_count(bits.op("&")(cast(other_bits, PostgreSQLBits(reading.bits))))
+    def jaccard(self, one: FilterColumns, two: FilterColumns, reading: Reading) -> ColumnElement[float]:
+        both = func.bit_count(one.bits.op("&")(cast(two.bits, PostgreSQLBits(reading.bits))))
         if reading.factor:
-            share = cast(both, Double) / cast(count + other_count - both, Double)
+            share = cast(both, Double) / cast(one.count + two.count - both, Double)
             return cast(literal_column(f"{reading.factor!r}::float8"), Double) * share
         size = reading.marks
-        union = _estimate(count + other_count - both, size)
-        return func.greatest((_estimate(count, size) + _estimate(other_count, size) - union) / union, 0.0, type_=Double)
+        union = _estimate(one.count + two.count - both, size)
+        alone = _estimate(one.count, size) + _estimate(two.count, size)
+        return func.greatest((alone - union) / union, 0.0, type_=Double)
 
-    def level(
-        self,
-        bits: ColumnElement[Any],
-        count: ColumnElement[Any],
-        other_bits: ColumnElement[Any],
-        other_count: ColumnElement[Any],
-        reading: Reading,
-    ) -> ColumnElement[int]:
+    def level(self, one: FilterColumns, two: FilterColumns, reading: Reading) -> ColumnElement[int]:
         cuts: ColumnElement[Any] = literal_column(f"ARRAY[{', '.join(map(repr, CUTS))}]::float8[]")
-        alike = func.width_bucket(self.jaccard(bits, count, other_bits, other_count, reading), cuts, type_=Integer)
+        alike = func.width_bucket(self.jaccard(one, two, reading), cuts, type_=Integer)
         return case(
-            (bits == cast(other_bits, PostgreSQLBits(reading.bits)), literal_column(str(EQUAL))), else_=alike + 1
+            (one.bits == cast(two.bits, PostgreSQLBits(reading.bits)), literal_column(str(EQUAL))), else_=alike + 1
         )
 
     def larger(self, one: ColumnElement[int], two: ColumnElement[int]) -> ColumnElement[int]:

@@ -12,6 +12,7 @@ from sqlalchemy import (
     Engine,
     FromClause,
     Integer,
+    Select,
     Text,
     bindparam,
     func,
@@ -19,7 +20,7 @@ from sqlalchemy import (
     select,
 )
 
-from dbsim.engines.backend import Backend
+from dbsim.engines.backend import Backend, FilterColumns
 from dbsim.engines.sqlite.surface.functions import register
 from dbsim.hashing.bloom import Reading
 
@@ -39,25 +40,11 @@ class SQLiteScores(Backend):
             register(connection.connection.dbapi_connection)
             info[_PREPARED] = True
 
-    def jaccard(
-        self,
-        bits: ColumnElement[Any],
-        count: ColumnElement[Any],
-        other_bits: ColumnElement[Any],
-        other_count: ColumnElement[Any],
-        reading: Reading,
-    ) -> ColumnElement[float]:
-        return func.dbsim_jaccard(bits, count, other_bits, other_count, *_arguments(reading))
+    def jaccard(self, one: FilterColumns, two: FilterColumns, reading: Reading) -> ColumnElement[float]:
+        return func.dbsim_jaccard(one.bits, one.count, two.bits, two.count, *_arguments(reading))
 
-    def level(
-        self,
-        bits: ColumnElement[Any],
-        count: ColumnElement[Any],
-        other_bits: ColumnElement[Any],
-        other_count: ColumnElement[Any],
-        reading: Reading,
-    ) -> ColumnElement[int]:
-        return func.dbsim_level(bits, count, other_bits, other_count, *_arguments(reading), type_=Integer)
+    def level(self, one: FilterColumns, two: FilterColumns, reading: Reading) -> ColumnElement[int]:
+        return func.dbsim_level(one.bits, one.count, two.bits, two.count, *_arguments(reading), type_=Integer)
 
     def larger(self, one: ColumnElement[int], two: ColumnElement[int]) -> ColumnElement[int]:
         return func.max(one, two, type_=BigInteger)
@@ -70,7 +57,10 @@ class SQLiteScores(Backend):
     ) -> FromClause:
         rows = func.json_each(bindparam(parameter, type_=Text)).table_valued("value", name="json")
         values = [func.json_extract(rows.c.value, f"$.{name}").label(name) for name in (*integers, *texts, *reals)]
-        return select(*values).cte(parameter)
+        return self.computed_once(select(*values)).cte(parameter)  # or every use of a value would read the JSON again
+
+    def computed_once(self, query: Select[Any]) -> Select[Any]:
+        return query.offset(0)  # what has a limit is not merged into the query around it
 
 
 def _arguments(reading: Reading) -> list[ColumnElement[Any]]:

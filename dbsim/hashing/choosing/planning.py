@@ -1,7 +1,7 @@
 """Rows and keys by what they cost on this table: (Signer, sample of texts, rows of the table) → Choice.
 
 A key costs 30 bytes of disk a row, its share of every sync and a look-up in every search; a candidate costs a search
-about as much as a look-up. Fewer rows a key need fewer keys for the same recall but bring more candidates; how many
+about as much as a look-up. Fewer values a key need fewer keys for the same recall but bring more candidates; how many
 follows from the similarities in a sample of the table and the family's collision probability.
 """
 

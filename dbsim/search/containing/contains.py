@@ -15,7 +15,7 @@ from dbsim.search.results import Results
 from dbsim.search.searcher import SearchEngine
 from dbsim.search.statements.condition import fulfils
 from dbsim.tables.key_conditions import chunks, key_columns
-from dbsim.tables.source import Key, Texts, public_key
+from dbsim.tables.source import Key, Texts, public_keys
 
 
 class Contained(list[Any]):
@@ -38,12 +38,12 @@ def contains(
             batch = at_once(search, question, own)
             if batch is not None:
                 right = _fitting(question, batch, found)
-                found += [public_key(names, key) for key in ordered(list(right))]
+                found += public_keys(names, ordered(list(right)))
                 return found
         keys, sure = (by_slices if turned else by_scan)(search, question, where, own)
         for some in chunks(ordered(keys), search.backend.key_batch):
             right = sure | _answers(search, question, own, [key for key in some if key not in sure], found)
-            found += [public_key(names, key) for key in some if key in right]
+            found += public_keys(names, [key for key in some if key in right])
             if limit is not None and len(found) >= limit:
                 del found[limit:]
                 break

@@ -7,9 +7,11 @@ of a normaliser that does more than that to ASCII, is folded.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 
 from dbsim.text.normalisers.normaliser import Normaliser
 
@@ -37,28 +39,62 @@ class Run:
         return self.words.decode().split() if self.words.isascii() else []
 
     @cached_property
-    def _spaced(self) -> str:
-        return f" {' '.join(self.parts)} "
-
-    @cached_property
-    def _lowered(self) -> re.Pattern[str]:
-        """From the place of the first word on."""
-        return re.compile("[^a-z0-9]+".join(map(re.escape, self.parts)) + "(?![a-z0-9])")
+    def _rest(self) -> re.Pattern[str]:
+        """What follows the first word."""
+        return re.compile("".join(f"[^a-z0-9]+{re.escape(part)}" for part in self.parts[1:]) + "(?![a-z0-9])")
 
     def in_folded(self, text: bytes) -> bool:
         """A folded text with spaces at both ends."""
         return self._marked in text if b" " not in self.words else self._folded.search(text) is not None
 
-    def in_lowered(self, text: str) -> bool:
-        """At the places of the first word: a pattern alone would look at every character, at twenty times the cost."""
-        if self._spaced in text:
-            return True
-        at = text.find(self.parts[0])
+    def end(self, text: str, at: int) -> int:
+        """Where it ends in a text in lower case that has the first word's letters there; 0 if it is not there."""
+        found = None if text[at - 1] in LETTERS else self._rest.match(text, at + len(self.parts[0]))
+        return found.end() if found else 0
+
+
+@dataclass(frozen=True)
+class Joined:
+    """Texts of ASCII characters as one, in lower case, so that a search in it is one call however many they are.
+
+    `numbers` are those of the texts, `starts` the places where they begin, and the end.
+    """
+
+    text: str
+    numbers: Sequence[int]
+    starts: Sequence[int]
+
+    @staticmethod
+    def of(texts: Sequence[str], numbers: Sequence[int]) -> Joined:
+        chosen = [texts[number] for number in numbers]
+        starts = accumulate((len(text) + 1 for text in chosen), initial=1)
+        return Joined("\n".join(("", *chosen, "")).lower(), numbers, list(starts))
+
+    def having(self, run: Run) -> list[int]:
+        """The numbers of the texts that have the words; one that is found is not searched on."""
+        return self._having_word(run.parts[0]) if len(run.parts) == 1 else self._having_words(run)
+
+    def _having_word(self, word: str) -> list[int]:
+        text, starts, size, found = self.text, self.starts, len(word), []
+        at = text.find(word)
         while at >= 0:
-            if (at == 0 or text[at - 1] not in LETTERS) and self._lowered.match(text, at):
-                return True
-            at = text.find(self.parts[0], at + 1)
-        return False
+            if text[at - 1] not in LETTERS and text[at + size] not in LETTERS:
+                place = bisect_right(starts, at)
+                found.append(self.numbers[place - 1])
+                at = starts[place] - 1
+            at = text.find(word, at + 1)
+        return found
+
+    def _having_words(self, run: Run) -> list[int]:
+        text, starts, first, found = self.text, self.starts, run.parts[0], []
+        at = text.find(first)
+        while at >= 0:
+            place = bisect_right(starts, at)
+            if 0 < run.end(text, at) < starts[place]:  # not in two texts
+                found.append(self.numbers[place - 1])
+                at = starts[place] - 1
+            at = text.find(first, at + 1)
+        return found
 
 
 @dataclass(frozen=True)
@@ -68,24 +104,26 @@ class FieldTexts:
     normaliser: Normaliser
     texts: Sequence[str]
 
-    def having(self, run: Run, places: Sequence[int]) -> list[int]:
-        """Those of these texts that have the words, in no certain order; none has no words."""
+    def having(self, run: Run) -> set[int]:
+        """Those that have the words; none has no words."""
         if not run.words:
-            return []
-        lowered, folded = self._lowered, self._folded
-        found = [place for place in places if place in folded and run.in_folded(folded[place])] if folded else []
-        for part in run.parts:
-            places = [place for place in places if part in lowered[place]]
-        return found + [place for place in places if run.in_lowered(lowered[place])] if run.parts else found
+            return set()
+        found = {number for number, text in self._folded.items() if run.in_folded(text)}
+        return found.union(self._joined.having(run)) if run.parts else found
 
     @cached_property
-    def _lowered(self) -> list[str]:
-        """Those that need no folding; nothing in place of the others."""
-        plain = self.normaliser.plain
-        return [text.lower() if plain and text.isascii() else "" for text in self.texts]
+    def _plain(self) -> list[int]:
+        """Those that need no folding."""
+        return [number for number, text in enumerate(self.texts) if text.isascii()] if self.normaliser.plain else []
+
+    @cached_property
+    def _joined(self) -> Joined:
+        return Joined.of(self.texts, self._plain)
 
     @cached_property
     def _folded(self) -> dict[int, bytes]:
-        """The others, by their place."""
-        others = [place for place, text in enumerate(self._lowered) if not text]
-        return dict(zip(others, self.normaliser.fold_all([self.texts[place] for place in others]), strict=True))
+        """The others, by their number."""
+        if len(self._plain) == len(self.texts):
+            return {}
+        others = sorted({*range(len(self.texts))}.difference(self._plain))
+        return dict(zip(others, self.normaliser.fold_all([self.texts[number] for number in others]), strict=True))

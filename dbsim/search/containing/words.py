@@ -141,21 +141,23 @@ class Question:
     def answers(self, columns: Sequence[Sequence[str]]) -> list[bool]:
         """Which rows are answers; columns of texts, one a field of the index."""
         fields = [FieldTexts(normaliser_of(field.normaliser), columns[n]) for n, field in self.fields]
-        left = list(range(len(columns[0])))
+        left = {*range(len(columns[0]))}
         wanted, unwanted = self._runs
-        for terms, there in ((wanted, True), (unwanted, False)):
-            for term in terms:
-                inside = {place for run, texts in zip(term, fields, strict=True) for place in texts.having(run, left)}
-                left = [place for place in left if (place in inside) is there]
-        found = [False] * len(columns[0])
-        for place in left:
-            found[place] = True
-        return found
+        for term in wanted:
+            left &= _having(term, fields) if left else left
+        for term in unwanted:
+            left -= _having(term, fields) if left else left
+        return [number in left for number in range(len(columns[0]))]
 
     @cached_property
     def _runs(self) -> tuple[list[list[Run]], list[list[Run]]]:
         wanted, unwanted = ([[Run(part) for part in term] for term in terms] for terms in (self.wanted, self.unwanted))
         return wanted, unwanted
+
+
+def _having(term: Sequence[Run], fields: Sequence[FieldTexts]) -> set[int]:
+    """The rows that have a term, as each field spells it, in one of the fields."""
+    return set().union(*(texts.having(run) for run, texts in zip(term, fields, strict=True)))
 
 
 def _number(mark: int) -> str:

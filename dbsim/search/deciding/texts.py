@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +17,11 @@ from dbsim.search.limits import SLACK, Bounds
 from dbsim.search.query import Query
 from dbsim.search.results import Hit
 from dbsim.tables.source import Key, public_key
+from dbsim.text.short import Shingles
 
 Decided = tuple[float, bool]  # the exact value, and whether the text is another one than was signed
 INFINITE = float("inf")
+FEW = 8  # rows compared one by one: for more of them arrays are faster
 
 
 @dataclass(frozen=True)
@@ -33,8 +35,7 @@ class Cut:
         return self.lowest <= score < self.highest
 
 
-@dataclass(frozen=True)
-class Ranked:
+class Ranked(NamedTuple):
     """A row as the statement returns it; `texts` are there when its score is doubtful, None when the row is gone."""
 
     key: Key
@@ -91,6 +92,20 @@ def decide(
         pairs = zip(doubtful, decided, strict=True)
         found += [hit(row, value, exact=True, stale=stale) for row, (value, stale) in pairs]
     return sorted(found, key=lambda hit: -hit.score)
+
+
+def compared_single(signer: Signer, question: Shingles, rows: Sequence[Ranked]) -> list[Decided] | None:
+    """`compared` for a question that was signed by itself and a few rows; None when a text is not one for that."""
+    single = signer.single
+    if single is None or len(rows) > FEW:
+        return None
+    found: list[Decided] = []
+    for row in rows:
+        one = single.compare(question, row.texts[0]) if row.texts else None
+        if one is None:
+            return None
+        found.append((one[0], signer.keyed and one[1] != row.fingerprint))
+    return found
 
 
 def compared(signer: Signer, question: Documents, numbers: Sequence[int], rows: Sequence[Ranked]) -> list[Decided]:

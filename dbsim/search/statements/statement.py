@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import (
     BigInteger,
@@ -52,12 +52,14 @@ from dbsim.tables.source import Key
 WAITING = 1000  # changes looked through for rows that were changed since they were signed
 
 
-@dataclass(frozen=True)
-class Look:
+class Look(NamedTuple):
     """What is looked up of the best rows: the `texts` of doubtful ones, and whether they wait in the `queue`."""
 
     texts: bool = False
     queue: bool = False
+
+
+NOTHING = Look()
 
 
 @dataclass(frozen=True)
@@ -90,8 +92,7 @@ class Statements:
                 count.between(bindparam("dbsim_low", type_=Integer), bindparam("dbsim_high", type_=Integer))
             )
         if without_key:
-            same = [stored.c[name] == bindparam(f"dbsim_self{i}") for i, name in enumerate(self.tables.key_names)]
-            conditions.append(not_(and_(*same)))
+            conditions.append(not_(self._itself()))
         if marked is not None:
             conditions.append(marked)
         if where is not None:
@@ -102,6 +103,15 @@ class Statements:
         if alike:
             return self._most_alike(self._shared(wanted), self._agreeing(wanted), conditions)
         return select(*self._ranking_columns()).where(self._shared(wanted), *conditions)
+
+    def _itself(self) -> ColumnElement[bool]:
+        """The row of these `self_parameters`."""
+        stored = self.tables.signatures
+        return and_(*(stored.c[name] == bindparam(f"dbsim_self{i}") for i, name in enumerate(self.tables.key_names)))
+
+    def signature(self) -> Select[Any]:
+        """All that is stored of one row."""
+        return select(self.tables.signatures).where(self._itself())
 
     def _most_alike(
         self, shared: ColumnElement[bool], agreeing: ColumnElement[int], conditions: Sequence[ColumnElement[bool]]
@@ -218,7 +228,7 @@ class Statements:
         width: int = 1,
         marked: ColumnElement[bool] | None = None,
         alike: bool = False,
-        look: Look = Look(),
+        look: Look = NOTHING,
     ) -> Select[Any]:
         """One row for each of the best candidates, also below the threshold: how many there were, key, score, `Look`.
 
@@ -267,39 +277,32 @@ class Statements:
         key = few.c[names[0]] if len(names) == 1 else tuple_(*(few.c[name] for name in names))
         return key.in_(queued)
 
-    def search_many(self, width: int = 1, look: Look = Look()) -> Select[Any]:
+    def search_many(self, width: int = 1, look: Look = NOTHING) -> Select[Any]:
         """The same for a batch: the queries come as one JSON array, so the statement stays the same for any number."""
         stored, names = self.tables.signatures, self.tables.names
         queries = self._queries(width)
         shared = self._shared([[queries.c[name] for name in some] for some in self._key_names(width)])
         in_range = stored.c[names.counts[0]].between(queries.c.dbsim_low, queries.c.dbsim_high)
-        number = func.row_number().over(partition_by=queries.c.dbsim_number).label("dbsim_place")
-        candidates = select(*self._ranking_columns(), *queries.c, number).where(shared, in_range).cte("candidates")
+        filters = [f"dbsim_{kind}{i}" for kind in ("bits", "count") for i in range(len(names.bits))]
+        rarities = [f"dbsim_rarity{i}" for i in range(len(names.rarities))]
+        asked = ["dbsim_number", "dbsim_lowest", "dbsim_highest"]
+        given = [queries.c[name] for name in (*asked, *filters, *rarities)]
+        place, count = (one.over(partition_by=queries.c.dbsim_number) for one in (func.row_number(), func.count()))
+        found = select(
+            *self._ranking_columns(), *given, place.label("dbsim_place"), count.label("dbsim_candidates")
+        ).where(shared, in_range)
+        candidates = found.cte("candidates").prefix_with("MATERIALIZED", dialect="postgresql")
         right = [(candidates.c[f"dbsim_bits{i}"], candidates.c[f"dbsim_count{i}"]) for i in range(len(names.bits))]
-        rarities = [candidates.c[f"dbsim_rarity{i}"] for i in range(len(names.rarities))]
-        asked = [candidates.c[name] for name in ("dbsim_number", "dbsim_lowest", "dbsim_highest")]
-        value = self._compared(candidates, right, rarities).label(names.score)
-        scored = (
-            select(*self._identity(candidates), *asked, value)
-            .where(candidates.c.dbsim_place <= bindparam("dbsim_ranked", type_=Integer))
-            .subquery("scored")
-        )
+        value = self._compared(candidates, right, [candidates.c[name] for name in rarities]).label(names.score)
+        ranked = (
+            select(*self._identity(candidates), *(candidates.c[name] for name in (*asked, "dbsim_candidates")), value)
+        ).where(candidates.c.dbsim_place <= bindparam("dbsim_ranked", type_=Integer))
+        scored = self.backend.computed_once(ranked).subquery("scored")
         place = func.row_number().over(partition_by=scored.c.dbsim_number, order_by=self._best_first(scored))
         best = select(scored, place.label("dbsim_place")).subquery("best")
-        counted = (
-            select(candidates.c.dbsim_number, func.count().label("dbsim_candidates"))
-            .group_by(candidates.c.dbsim_number)
-            .subquery("counted")
-        )
-        few = (
-            select(best, counted.c.dbsim_candidates)
-            .select_from(best.join(counted, best.c.dbsim_number == counted.c.dbsim_number))
-            .where(
-                best.c.dbsim_place <= bindparam("dbsim_hits", type_=Integer),
-                or_(best.c[names.score] >= best.c.dbsim_lowest, best.c.dbsim_place == 1),
-            )
-            .subquery("few")
-        )
+        hits = bindparam("dbsim_hits", type_=Integer)
+        worth = or_(best.c[names.score] >= best.c.dbsim_lowest, best.c.dbsim_place == 1)
+        few = select(best).where(best.c.dbsim_place <= hits, worth).subquery("few")
         numbers = [few.c[name] for name in ("dbsim_number", "dbsim_candidates", names.score)]
         return self._looked_up(few, numbers, look).order_by(few.c.dbsim_number, few.c.dbsim_place)
 

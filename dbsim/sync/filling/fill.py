@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 
 from sqlalchemy import ColumnElement, Connection, FromClause, func, select, text
 from sqlalchemy.schema import DropTable
@@ -25,10 +25,9 @@ from dbsim.tables import catalogue
 from dbsim.tables.key_conditions import after, key_columns, up_to
 from dbsim.tables.source import Key, Texts
 
-AHEAD, MOST_AHEAD = (
-    1 << 19,
-    1000,
-)  # characters, rows signed at once: fewer take twice as long; more, and the lock rests idle
+LOOKED_AT = 200  # rows, for how long their texts are
+# characters, rows signed at once: a few take twice as long; after many, several transactions only leave each other room
+AHEAD, MOST_AHEAD = 1 << 19, 1000
 
 
 @dataclass
@@ -46,6 +45,7 @@ class Filling(Stage):
     _next: int = 0  # how many to sign at once
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         self.pace = Pace(self.backend.fill_batch, self.backend.writers_wait)
 
     def run(self) -> int:
@@ -53,7 +53,7 @@ class Filling(Stage):
         if not self.read(self.unfinished):
             return 0
         stored, total = self._count(self.tables.signatures), self._count(self.tables.source)
-        several = processes(self.context, self.workers, total - stored)
+        several = processes(self.context, self.workers, total - stored, self._characters)
         shown = partial(self._show, stored, total)
         if self.gentle:
             self._build_indexes()
@@ -113,7 +113,7 @@ class Filling(Stage):
             done, last = done + len(batch), batch.keys[-1]
         return done, last
 
-    @property
+    @cached_property
     def parts(self) -> Parts:
         return Parts(self.tables)
 
@@ -154,9 +154,7 @@ class Filling(Stage):
         """Neither finished by another worker nor given up by another change of options."""
         if lock:
             self.backend.share(connection, self.tables.record.name)
-        found = catalogue.generations(connection, self.tables.record.name, lock=lock, share=share)
-        record = catalogue.target(found)
-        return record is not None and record.generation == self.tables.record.generation and not record.ready
+        return catalogue.is_unfinished(connection, self.tables.record, lock=lock, share=share)
 
     def _build_indexes(self) -> None:
         """As a rule after the rows: six times as fast as with each row; few a transaction, so a kill loses little."""
@@ -170,14 +168,17 @@ class Filling(Stage):
     def _build_some(self, connection: Connection, start: int) -> int:
         """How many there are afterwards; of a small table all at once."""
         began = time.monotonic()
+        if not self.unfinished(connection, lock=True):
+            return len(self.tables.indexes)
         for number in range(start, len(self.tables.indexes)):
-            self.build_index(connection, number)
+            connection.execute(self.tables.indexes[number])
             if time.monotonic() - began > AIM / 2:
                 return number + 1
         return len(self.tables.indexes)
 
-    def build_index(self, connection: Connection, number: int, *, share: bool = False) -> None:
-        if self.unfinished(connection, lock=True, share=share):
+    def build_index(self, connection: Connection, number: int) -> None:
+        """One of them, beside others who build others at the same time."""
+        if self.unfinished(connection, lock=True, share=True):
             connection.execute(self.tables.indexes[number])
 
     def _open(self, connection: Connection, unreadable: Sequence[str]) -> bool:
@@ -199,6 +200,12 @@ class Filling(Stage):
         if self.tables.record.searched and self.signer.family.learns:  # the views show what was learned
             show(connection, self.backend, self.tables)
         return True
+
+    def _characters(self) -> float:
+        """Of a row, as far as the first ones tell."""
+        first = self.read(lambda c: list(self.next_rows(c, [], LOOKED_AT)))
+        read = [text for batch in first for column in batch.columns for text in column]
+        return sum(map(len, read)) / max(sum(map(len, first)), 1)
 
     def _count(self, table: FromClause) -> int:
         return self.read(lambda c: c.scalar(select(func.count()).select_from(table))) or 0

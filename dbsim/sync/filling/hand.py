@@ -44,7 +44,7 @@ def serve(url: str, name: str, generation: int) -> Callable[[Task], int]:
         return filled
 
     def build(number: int, until: float) -> int:
-        filling.write(partial(filling.build_index, number=number, share=True))
+        filling.write(partial(filling.build_index, number=number))
         return number
 
     return lambda task: {"fill": fill, "index": build}[task[0]](*task[1:])

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from typing import Any
 
 from sqlalchemy import (
     Boolean,
@@ -31,7 +31,7 @@ from sqlalchemy.schema import CreateTable
 
 from dbsim.engines.backend import Backend
 from dbsim.engines.execute import run
-from dbsim.tables.index_tables import IndexTables, PlainType, parts_name
+from dbsim.tables.index_tables import IndexTables, PlainType, made_once, parts_name
 from dbsim.tables.key_conditions import after, key_columns, up_to
 from dbsim.tables.source import Key
 
@@ -69,7 +69,11 @@ class Parts:
 
     tables: IndexTables
 
-    @cached_property
+    @property
+    def made(self) -> dict[str, Any]:
+        return self.tables.made
+
+    @made_once
     def table(self) -> Table:
         names = self._names
         keys = [

@@ -10,9 +10,12 @@ from dbsim.tables.catalogue.tables import metadata
 GROUP_TABLES = ("edges", "contents", "changes", "grouping", "results", "apart", "respected", "claims")
 GROUP_VIEWS = ("groups", "saved_groups", "duplicate_pairs")
 SUFFIXES = (*GROUP_TABLES, *GROUP_VIEWS)
-DERIVED = re.compile(  # dbsim_a_k0 belongs to index a
-    rf"_(queue|parts|flagged|changed_up_to|linked|word_(slices|places|tail)|decisions|claims|pairs|buckets|signatures|fingerprint|pkey|k\d+|g\d+|{'|'.join(SUFFIXES)})$"
+PARTS = (
+    *("queue", "parts", "flagged", "changed_up_to", "linked", "word_(slices|places|tail)", "decisions", "decided"),
+    *("pairs", "buckets", "signatures", "fingerprint", "pkey", r"k\d+", r"g\d+"),
 )
+BTREES = ("contents_(group|group_rows|lowest|diameter)", "edges_(b|score)", "decisions_b", "word_places_key")
+DERIVED = re.compile(rf"_({'|'.join((*PARTS, *SUFFIXES, *BTREES))})$")  # dbsim_a_k0 belongs to index a
 LONGEST_NAME = 500  # characters: PostgreSQL's B-tree of names takes 2,700 bytes
 RESERVED = {name.removeprefix("dbsim_") for name in metadata.tables} | {"version", "status"}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from sqlalchemy import Connection, Row, select
 
@@ -30,7 +31,7 @@ class IndexRecord:
     retired_at: int | None = None
     searched: bool = True  # whether it is the one in dbsim_index
 
-    @property
+    @cached_property
     def name(self) -> str:
         return self.options.name
 
@@ -103,6 +104,12 @@ def target(found: list[IndexRecord]) -> IndexRecord | None:
         if record.generation == found[0].wanted:
             return record
     return found[0] if found else None
+
+
+def is_unfinished(connection: Connection, record: IndexRecord, *, lock: bool = False, share: bool = False) -> bool:
+    """Whether this generation is still to be filled: not done by another worker, nor given up for another one."""
+    wanted = target(generations(connection, record.name, lock=lock, share=share))
+    return wanted is not None and wanted.generation == record.generation and not wanted.ready
 
 
 def names(connection: Connection) -> list[str]:

@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dbsim.dedupe.kernels.decide import Decision
-from dbsim.dedupe.kernels.grouping.clustering import CORRELATION, Graph, Known, Scorer, components, diameters, group
 from dbsim.dedupe.kernels.grouping.constraints import Constraints, constrain
+from dbsim.dedupe.kernels.grouping.diameters import Known, diameters
+from dbsim.dedupe.kernels.grouping.graph import Graph, Scorer, components
+from dbsim.dedupe.kernels.grouping.registry import CORRELATION, group
 
 Numbers = NDArray[np.int64]
 EVERY_PAIR = 500  # nodes of a component up to which each pair of them is compared

@@ -15,7 +15,7 @@ from itertools import combinations, product
 import numpy as np
 from numpy.typing import NDArray
 
-from dbsim.dedupe.kernels.grouping.clustering import Graph, Labels, components
+from dbsim.dedupe.kernels.grouping.graph import Graph, Labels, components
 
 Nodes = NDArray[np.int64]
 Grouping = Callable[[Graph], Labels]

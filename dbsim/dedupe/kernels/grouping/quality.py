@@ -8,7 +8,7 @@ import numpy as np
 import scipy  # whose parts load when they are first used
 from numpy.typing import NDArray
 
-from dbsim.dedupe.kernels.grouping.clustering import Graph, Labels
+from dbsim.dedupe.kernels.grouping.graph import Graph, Labels
 
 
 def f_measure(labels: Labels, reference: Labels) -> float:

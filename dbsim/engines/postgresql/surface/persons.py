@@ -116,7 +116,7 @@ def _evidence(surface: PostgreSQLSurface) -> dict[str, Any]:
     levels, rare = [], []
     for number, field in enumerate(options.fields):
         one, two = left[number], right[number]
-        level = surface.comparing.level(one.bits, one.count, two.bits, two.count, field.reading)
+        level = surface.comparing.level(one, two, field.reading)
         both = " AND ".join(f"{alias}.{quote(names.counts[number])} > 0" for alias in "ab")
         levels.append(f"CASE WHEN {both} THEN {rendered(level)} ELSE 0 END")
         rarity = quote(names.rarities[number])

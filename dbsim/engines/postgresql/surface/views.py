@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from sqlalchemy import ColumnElement, literal_column
+from sqlalchemy import literal_column
 
+from dbsim.engines.backend import FilterColumns
 from dbsim.engines.evidence import Comparing, between
 from dbsim.engines.postgresql.surface.persons import person_names
 from dbsim.engines.postgresql.surface.pieces.decided import DECIDED, decided_names
@@ -259,10 +260,11 @@ class PostgreSQLSurface:
 
     def jaccard(self, field: Field, number: int, a: str, b: str) -> str:
         bits = quote(self.tables.names.bits[number])
-        arguments = (f"{a}.{bits}", self.surface.count(number, a), f"{b}.{bits}", self.surface.count(number, b))
-        columns: list[ColumnElement[Any]] = [literal_column(text) for text in arguments]
-        value = self.comparing.jaccard(columns[0], columns[1], columns[2], columns[3], field.reading)
-        return rendered(value)
+        one, two = (
+            FilterColumns(literal_column(f"{alias}.{bits}"), literal_column(self.surface.count(number, alias)))
+            for alias in (a, b)
+        )
+        return rendered(self.comparing.jaccard(one, two, field.reading))
 
 
 def drop_statements(name: str) -> list[str]:

@@ -1,4 +1,8 @@
-"""The oracle: what an index stores, canonically, and what a build from scratch would store: Index → Dump."""
+"""The oracle: what an index stores, and what a build from scratch would store: Index → Dump.
+
+`assert_converged` compares with a build in another database, in a form that is equal on every engine; `assert_in_step`
+with a build beside it, row for row as they are stored.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +19,7 @@ from dbsim.tables.names import quote
 
 Rows = tuple[tuple[Any, ...], ...]
 INTEGERS = ("smallint", "integer", "bigint")
+BESIDE = "from scratch"
 
 
 @dataclass(frozen=True)
@@ -77,8 +82,8 @@ def _built(record: IndexRecord, columns: tuple[str, ...], rows: Rows) -> Dump:
     return built
 
 
-def build_like(database: dbsim.Database, record: IndexRecord, name: str | None = None) -> Index:
-    """An index with the same options and secret in another database."""
+def build_like(database: dbsim.Database, record: IndexRecord, name: str | None = None, **more: Any) -> Index:
+    """An index with the same options and secret, in another database or under another name."""
     options = record.options
     return database.create_index(
         name or options.name,
@@ -90,7 +95,36 @@ def build_like(database: dbsim.Database, record: IndexRecord, name: str | None =
         rows=options.rows,
         keys=options.keys,
         secret=record.secret,
+        **more,
     )
+
+
+def stored(database: dbsim.Database, name: str) -> list[tuple[Any, ...]]:
+    """Every row of the signature table and of the quarantine as the driver gives them; equal content, equal lists."""
+    tables = database.index(name)._tables
+    held = select(quarantine_table.c.source_key, quarantine_table.c.reason).where(quarantine_table.c.index_name == name)
+    with database.engine.connect() as connection:
+        raw = {"execution_options": {"no_parameters": True}}  # a percent sign in a name is what it is
+        rows = connection.exec_driver_sql(f"SELECT * FROM {quote(tables.signatures.name)}", **raw)
+        signatures = [tuple(row) for row in rows]
+        poison = [tuple(row) for row in connection.execute(held)]
+    return sorted(signatures, key=repr) + sorted(poison, key=repr)
+
+
+def stored_from_scratch(database: dbsim.Database, name: str) -> list[tuple[Any, ...]]:
+    """The same of an index that is built beside it, on the same table."""
+    record = database.index(name)._tables.record
+    build_like(database, record, BESIDE, schema=record.options.schema, triggers=False).sync()
+    found = stored(database, BESIDE)
+    database.drop_index(BESIDE)
+    return found
+
+
+def assert_in_step(database: dbsim.Database, name: str) -> None:
+    """Incremental state == from-scratch build, and `check` agrees."""
+    assert stored(database, name) == stored_from_scratch(database, name)
+    found = database.index(name).check()
+    assert not found, found
 
 
 @dataclass(frozen=True)
