@@ -22,8 +22,8 @@ Part = tuple[str, str]  # field, kind of atom
 Parts = tuple[Part, ...]
 
 CAP, CAP_LARGE, CAP_FEW = 2.0, 5.0, 8.0  # candidates a key and row: usual, above LARGE rows, with FEW fields
-# of both names alone: in a million rows the most frequent ones are those of thousands, who would also be learned from as if
-# they were matches (1,000 of 300,000 pairs were): precision from 0.9 on .73 instead of 1.000
+# of both names alone: in a million rows the most frequent ones are those of thousands, who were taken for matches while
+# learning (precision from 0.9 on .73 instead of 1.000)
 CAP_NAMES = 10.0
 LARGE, FEW = 100_000, 3
 SINGLE = 6  # fields or fewer: those that tell rows apart have a key of their own
