@@ -87,10 +87,7 @@ def status(connection: Connection, backend: Backend, tables: IndexTables, descri
     problems = _problems(connection, backend, tables, saturated)
     drops = word_filters.false_drops(connection, tables)
     problems += word_filters.problems(tables, drops)
-    if (grown := outgrown(options, rows)) is not None:
-        problems.append(grown)
-    if (problem := unreadable(connection, tables)) is not None:
-        problems.append(problem)
+    problems += filter(None, (outgrown(options, rows), unreadable(connection, tables)))
     if (problem := source_problem(connection, backend, tables, source)) is not None:
         problems.append(problem)
     elif source is not None and options.triggers and not problems:  # which explain it as well
