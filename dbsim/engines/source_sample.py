@@ -25,12 +25,14 @@ def sample(connection: Connection, backend: Backend, tables: IndexTables, size: 
     columns = key_columns(tables.source, tables)
     place = func.row_number().over(order_by=columns).label("dbsim_place")
     numbered = select(*columns, place).where(*(column.is_not(None) for column in columns)).subquery("numbered")
-    step = max(-(-total // size), 1)
-    drawn = select(*(numbered.c[name] for name in tables.key_names)).where(numbered.c.dbsim_place % step == 0)
-    keys = [tuple(row) for row in connection.execute(drawn.order_by(numbered.c.dbsim_place))]
-    found = texts_of(connection, backend, tables, keys)
-    rows = [found[key] for key in keys if key in found]
-    return [list(column) for column in zip(*rows, strict=True)] or [[] for _ in tables.record.options.fields]
+    drawn = numbered.c.dbsim_place % max(-(-total // size), 1) == 0
+    same = [numbered.c[name] == column for name, column in zip(tables.key_names, columns, strict=True)]
+    query = source_rows(backend, tables).where(drawn, *same).order_by(numbered.c.dbsim_place)
+    found: list[list[str]] = [[] for _ in tables.record.options.fields]
+    for batch in texts(connection, backend, tables, query):
+        for column, some in zip(found, batch.columns, strict=True):
+            column += some
+    return found
 
 
 def texts_of(

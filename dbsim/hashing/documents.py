@@ -35,6 +35,7 @@ class Documents:
     """The fields of a batch; all have the same number of documents."""
 
     fields: tuple[FieldDocuments, ...]
+    drawn_from: int = 0  # rows of a larger table, of which these are a sample
 
     def __len__(self) -> int:
         return len(self.fields[0].features)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -188,11 +188,12 @@ class Signer:
         """documents × keys × (1 + count): the keys of these texts, each with its `count` most likely neighbours."""
         return self.family.probes(self.documents(texts), self.plan, self.fitted, count)
 
-    def fit(self, texts: Sequence[Sequence[str]], decided: Decided | None = None) -> Model:
-        """Learn from a sample of the table, and from what people decided about some pairs."""
+    def fit(self, texts: Sequence[Sequence[str]], decided: Decided | None = None, rows: int = 0) -> Model:
+        """Learn from a sample of a table of so many rows, and from what people decided about some pairs."""
+        documents = replace(self.documents(texts), drawn_from=rows)
         if decided is None:
-            return self.family.fit(self.documents(texts), self.plan)
-        return self.family.fit_decided(self.documents(texts), self.plan, decided)
+            return self.family.fit(documents, self.plan)
+        return self.family.fit_decided(documents, self.plan, decided)
 
     def similarity(self, left: Sequence[Sequence[str]], right: Sequence[Sequence[str]]) -> NDArray[np.float64]:
         """left × right: the family's exact measure."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
-from sqlalchemy import Connection, Engine, func, select
+from sqlalchemy import Connection, Engine, MetaData, Table, func, literal_column, select
 
 from dbsim.choosing import USUAL_LENGTH, parted_for
 from dbsim.engines.backend import Backend
@@ -32,6 +32,7 @@ LOOKED_AT = 2000  # rows to guess kinds from
 PLANNED_ON = 40_000  # rows to plan keys on
 BITS = 256
 DIGRAMS = 2
+MOST_SHOWN = 8  # columns in an error
 THRESHOLD = 0.5
 
 
@@ -119,15 +120,24 @@ def plan_records(
     guesses = _guess(connection, backend, asked, source, kinds)
     fields = tuple(_shaped(_field(one.column, one.kind, bits), asked.fields[0]) for one in guesses if one.kind)
     if not fields:
-        raise InvalidOption(
-            f"no column of table {source.table!r} looks like part of a person's record: "
-            "name them, each with its kind, as in surname:name"
-        )
+        raise InvalidOption(_nothing_to_tell(connection, source, guesses))
     family = family_of(guesses)
     options = replace(asked, fields=fields, family=described(family), threshold=asked.threshold or THRESHOLD)
     planned, rows = planned_family(connection, backend, options, source, family, secret)
     options = replace(options, family=described(planned), planned=Planned(rows=rows, candidates=0.0))
     return RecordPlan(options.with_plan(), tuple(guesses), rows)
+
+
+def _nothing_to_tell(connection: Connection, source: Source, guesses: Sequence[Guess]) -> str:
+    """Why no column was taken."""
+    name = "name them, each with its kind, as in surname:name"
+    table = Table(source.table, MetaData(), schema=source.schema)
+    if connection.execute(select(literal_column("1")).select_from(table).limit(1)).first() is None:
+        return f"table {source.table!r} has no rows from which kinds of columns could be guessed: {name}"
+    why = ", ".join(f"{one.column}: {one.reason}" for one in guesses[:MOST_SHOWN])
+    return (
+        f"no column of table {source.table!r} looks like part of a person's record{f' ({why})' if why else ''}: {name}"
+    )
 
 
 def family_of(guesses: Sequence[Guess]) -> Records:

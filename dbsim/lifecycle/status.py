@@ -10,6 +10,9 @@ from sqlalchemy import Connection, case, func, select
 from dbsim.choosing import outgrown
 from dbsim.engines.backend import Backend
 from dbsim.hashing.choosing.filter_size import saturated_from
+from dbsim.hashing.records.evidence import UNIT
+from dbsim.hashing.records.family import COPY
+from dbsim.hashing.records.probability import probability_of
 from dbsim.lifecycle import groups as stored_groups
 from dbsim.lifecycle.create import outdated
 from dbsim.lifecycle.fit import source_problem
@@ -19,7 +22,9 @@ from dbsim.tables import catalogue, group_results, group_state
 from dbsim.tables.catalogue import target
 from dbsim.tables.group_tables import PUBLISHED, GroupTables
 from dbsim.tables.index_tables import IndexTables
+from dbsim.tables.model_rows import load
 
+TELLING = 6 * UNIT  # evidence of a copy, 0.985: registers without a date of birth have 0.6 to 5.5, with one from 9 on
 SATURATED = 0.05  # share of rows that need their texts: more of them make searches slow
 
 
@@ -90,6 +95,7 @@ def status(connection: Connection, backend: Backend, tables: IndexTables, descri
         problems.append(problem)
     elif source is not None and options.triggers and not problems:  # which explain it as well
         problems += _past_the_triggers(connection, tables)
+    problems += _telling_little(connection, tables)
     return Status(
         index=record.name,
         table=options.table if options.schema is None else f"{options.schema}.{options.table}",
@@ -115,6 +121,21 @@ def status(connection: Connection, backend: Backend, tables: IndexTables, descri
         kept=tuple(other.generation for other in found[1:] if other is not wanted),
         problems=tuple(problems),
     )
+
+
+def _telling_little(connection: Connection, tables: IndexTables) -> list[str]:
+    """Of persons: when even copies are not sure to be one person, nobody should be merged without a look."""
+    record = tables.record
+    if not record.options.hashing.rarity:
+        return []
+    copy = load(connection, record.name, record.generation, COPY)
+    if copy is None or (bits := int(copy[""][0])) >= TELLING:
+        return []
+    return [
+        f"the columns tell little: of half of the rows an exact copy is the same person with a probability of at most "
+        f"{probability_of(bits):.2f}; index a column that tells persons apart, such as a date of birth, and look at "
+        "what is found before you act on it"
+    ]
 
 
 def _change(

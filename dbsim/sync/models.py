@@ -12,7 +12,7 @@ from sqlalchemy import Connection, delete, insert
 from dbsim.context import IndexContext
 from dbsim.engines.backend import Backend
 from dbsim.engines.execute import run
-from dbsim.engines.source_sample import sample, texts_of
+from dbsim.engines.source_sample import sample_of, texts_of
 from dbsim.errors import NotFitted
 from dbsim.hashing.family import DECIDED, Decided, Model
 from dbsim.hashing.signer import Signer
@@ -123,14 +123,14 @@ def refit(context: IndexContext) -> int:
 
 def fit(connection: Connection, backend: Backend, tables: IndexTables, signer: Signer) -> Fitted | None:
     """Learn from a sample, and from decisions about rows; None when the table has no text yet, or no two persons."""
-    columns = sample(connection, backend, tables, signer.family.sample)
+    columns, rows = sample_of(connection, backend, tables, signer.family.sample)
     if signer.family.rarity and len(columns[0]) < 2:
         return None
     if not any(text.strip() for column in columns for text in column):
         return None
     known = _decided(connection, backend, tables, signer) if signer.family.taught else None
     try:
-        return Fitted(signer.fit(columns, known), len(columns[0]))
+        return Fitted(signer.fit(columns, known, rows), len(columns[0]))
     except ValueError as error:
         raise NotFitted(f"family {tables.record.options.family!r} cannot learn from this table: {error}") from error
 

@@ -76,8 +76,15 @@ def test_tables_that_hold_no_persons_or_next_to_nothing(database: dbsim.Database
     )
     with pytest.raises(InvalidOption, match="looks like part of a person's record"):
         database.create_records("counters", table="counters")
-    with pytest.raises(InvalidOption, match="looks like part of a person's record"):
-        database.create_records("nobody", table="nobody")  # nothing to look at yet
+    with pytest.raises(InvalidOption, match="no rows from which kinds of columns could be guessed"):
+        database.create_records("nobody", table="nobody")
+    execute(
+        database.engine,
+        "CREATE TABLE hans (id INTEGER PRIMARY KEY, given TEXT)",
+        "INSERT INTO hans VALUES (1, 'Hans'), (2, 'Hans')",
+    )
+    with pytest.raises(InvalidOption, match="given: all values are the same"):
+        database.create_records("hans", table="hans")
     kinds = {"given": "name", "surname": "name", "born": "date", "zip": "digits"}
     empty = database.create_records("nobody", table="nobody", kinds=kinds)
     empty.sync()
@@ -108,6 +115,25 @@ def test_a_table_of_parts_is_not_taken_for_persons_in_silence(
     code, _, said = Command(monkeypatch, capsys)("create", url, "parts", "--table", "parts", "--records")
     assert code == 0
     assert "if it holds no persons, drop the index" in " ".join(said.split())
+
+
+def test_a_register_without_a_date_of_birth_is_named_as_such(
+    database: dbsim.Database, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    people(database.engine, 60)
+    url, run = database.engine.url.render_as_string(hide_password=False), Command(monkeypatch, capsys)
+    said = run("create", url, "whole", "--table", "people", "--records")[2]
+    assert "date of birth" not in said
+    said = run("create", url, "poor", "--table", "people", "--records", "--column", "born:")[2]
+    assert "no column of people looks like a date of birth" in " ".join(said.split())
+
+
+def test_columns_that_tell_little_are_named_by_status(database: dbsim.Database) -> None:
+    people(database.engine, 300)
+    for name, kinds in {"whole": {}, "poor": {one: "" for one in COLUMNS if one not in ("given", "city")}}.items():
+        made = database.create_records(name, table="people", kinds=kinds, secret=SECRET)
+        made.sync()
+        assert any("the columns tell little" in problem for problem in made.status().problems) == (name == "poor")
 
 
 def test_keys_of_an_index_of_texts_are_planned_again(database: dbsim.Database) -> None:

@@ -132,6 +132,14 @@ def test_a_table_of_few_fields_has_more_keys_of_the_same() -> None:
     assert Scheme.parse(str(Scheme(keys))).keys == keys
 
 
+def test_frequent_names_have_no_key_of_their_own() -> None:
+    made = documents(register(ROWS, 3).rows)
+    family = Records(names="0.1", own="0-2.2-4")
+    few, many = (plan(family.atoms(made), rows, (0, 1)).keys for rows in (ROWS, 10_000_000))
+    assert (("n", "e"),) in few
+    assert (("n", "e"),) not in many
+
+
 def test_the_same_data_gives_the_same_model() -> None:
     family, model, rows = fitted()
     again = family.fit(documents(rows), Plan(1, 1))

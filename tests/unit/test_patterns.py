@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbsim.hashing.records.candidates import candidate_pairs
-from dbsim.hashing.records.fitting import _never_falling
-from dbsim.hashing.records.levels import COUNT
+from dbsim.hashing.records.evidence import Roles
+from dbsim.hashing.records.fitting import _never_falling, fit
+from dbsim.hashing.records.levels import COUNT, EQUAL
 from dbsim.hashing.records.patterns import Patterns
 from dbsim.text.kinds.registry import kind_of
 
@@ -42,6 +43,15 @@ def test_values_that_never_fall(pairs: list[tuple[float, float]]) -> None:
     values, weights = (list(side) for side in zip(*pairs, strict=True))
     expected = scipy.optimize.isotonic_regression(values, weights=weights).x
     assert np.allclose(_never_falling(values, weights), expected, rtol=1e-9)
+
+
+def test_a_tenth_of_a_table_has_a_hundredth_of_its_matches() -> None:
+    """Where more pairs agree than persons have records, so many are matches as the whole table may have."""
+    rows, levels = 1000, np.array([[EQUAL, EQUAL, EQUAL], [1, 1, 1]], np.int8)
+    alike, any_two = Patterns(levels, np.array([50_000.0, 100.0])), Patterns(levels, np.array([1.0, 300_000.0]))
+    whole, part = (fit(alike, any_two, Roles(None, {}, {}), rows, table).matches for table in (rows, 10 * rows))
+    assert whole == pytest.approx(2 * rows, rel=0.01)
+    assert part == pytest.approx(2 * rows / 10, rel=0.01)
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 5), st.integers(0, 1)), max_size=30))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from dbsim.hashing import word_signatures
@@ -109,6 +109,8 @@ TEXTS = st.text(alphabet="abAB19 ,-_'\\\n\u00e4\u00df\u0130\u0301\u20ac", max_si
 @pytest.mark.parametrize("name", ["text", "german", "symbols", "digits"])
 @settings(deadline=None)
 @given(texts=st.lists(TEXTS, min_size=1, max_size=4), asked=st.one_of(TEXTS, st.sampled_from(["a", "b a", "1"])))
+@example(texts=["b", "a", "b a", "1b a", "b a1", "b a b a", "xb a b a"], asked="b a")  # no run lies in two texts
+@example(texts=["ab", "a", "ba", "a-b", "", "A"], asked="a")
 def test_a_text_has_the_words_that_its_folded_form_has(name: str, texts: list[str], asked: str) -> None:
     normaliser = normaliser_of(name)
     run = b" ".join(normaliser.tokens(asked))

@@ -9,6 +9,7 @@ import click
 
 from dbsim.cli.common import err, opened, then
 from dbsim.errors import InvalidOption
+from dbsim.text.kinds.guess import born
 from dbsim.text.kinds.registry import kind_names
 
 ALLOWED = ("threshold", "bits", "filter", "secret", "fold", "on_duplicate")  # of the options of other indexes
@@ -45,9 +46,13 @@ def create_records(
             f"no column of {table} looks like a name, a date, a telephone number or an e-mail address: if it holds no "
             "persons, drop the index and create one without --records"
         )
-    click.echo(
-        f"index {name!r} on {made.table}: {len(made.fields)} fields, {made.keys} keys; not as you would have it?"
-    )
+    elif not born(guesses):
+        err.print(
+            f"no column of {table} looks like a date of birth: without one, relatives and namesakes can hardly be told "
+            "apart, and who has moved is hardly found; look at what is found before you act on it"
+        )
+    fields = f"{len(made.fields)} fields" if len(made.fields) > 1 else "1 field"
+    click.echo(f"index {name!r} on {made.table}: {fields}, {made.keys} keys; not as you would have it?")
     click.echo(f"drop it and name the kind of a column, as in --column surname:name: {', '.join(kind_names())}")
     click.echo(f"next: {then('sync')}")
 

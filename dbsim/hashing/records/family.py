@@ -25,6 +25,8 @@ from dbsim.hashing.records.probability import probability
 from dbsim.hashing.records.scheme import Scheme
 from dbsim.text.arithmetic import combine
 
+COPY = "copy"  # of a model: evidence of half of the rows for being one person with their exact copy, at most
+
 
 @dataclass(frozen=True)
 class Records(Family):
@@ -71,7 +73,7 @@ class Records(Family):
 
     def fit(self, documents: Documents, plan: Plan) -> Model:
         found = self._atoms(documents)
-        return dict(learn(documents, found, self._keys(found), self.roles).to_model())
+        return self._model(learn(documents, found, self._keys(found), self.roles), documents)
 
     def fit_decided(self, documents: Documents, plan: Plan, decided: Decided) -> Model:
         learned = self.learned(self.fit(documents, plan))
@@ -81,7 +83,13 @@ class Records(Family):
         found = levels(left, right, places, places, self.crossed)
         labels = Labels(found, learned.frequent(found, one, two), decided.same)
         counts = np.array([decided.same.sum(), (~decided.same).sum()])
-        return dict(learned.taught(labels).to_model()) | {DECIDED: counts}
+        return self._model(learned.taught(labels), documents) | {DECIDED: counts}
+
+    def _model(self, learned: Learned, documents: Documents) -> Model:
+        """With what an exact copy of a usual row scores: where that is little, the columns tell little."""
+        rows = Rows.of([field.filters for field in documents.fields])
+        copies = learned.own(rows, learned.rarities(self._atoms(documents)))
+        return dict(learned.to_model()) | {COPY: np.array([int(np.median(copies))])}
 
     def keys(self, documents: Documents, plan: Plan, model: Model) -> Keys:
         return self._keys(self._atoms(documents))

@@ -116,6 +116,7 @@ def learn(documents: Documents, atoms: dict[str, FieldAtoms], keys: NDArray[np.i
         Patterns.of(levels(rows, rows, one, two, crossed)),
         roles,
         count,
+        max(count, documents.drawn_from),
     )
     frequencies = (
         frequency.fit(atoms[str(number)].exact, float(equal), found.gain(number) // 2)

@@ -29,13 +29,13 @@ Numbers = NDArray[np.float64]
 
 
 def relatives(
-    candidates: Patterns, chance: Numbers, usual: Numbers, own: Mapping[int, int], rows: int
+    candidates: Patterns, chance: Numbers, usual: Numbers, own: Mapping[int, int], pairs: float, one: float
 ) -> tuple[list[Numbers], list[float]]:
     """KINDS times fields × levels, and which share of all pairs is of the kind; `own`: highest level that is different.
 
-    `usual` is how much fields agree that are shared. Without a field that is a person's own nobody is a relative.
+    `usual` is how much fields agree that are shared; of so many `pairs` the candidates are those that share a key, and
+    `one` is the share that one relative of each row would be. Without a field of a person's own nobody is a relative.
     """
-    pairs = rows * (rows - 1) / 2
     kinds = [(1 - share) * chance + share * usual for share in np.linspace(0.9, 0.5, KINDS)]
     if not own:
         return kinds, [NEVER] * KINDS
@@ -49,11 +49,11 @@ def relatives(
         shares = [max(apart.total(part) / pairs, NEVER) for part in parts.T]
         kinds = [_counted(apart, part, kind) for part, kind in zip(parts.T, kinds, strict=True)]
     for kind, share in zip(kinds, shares, strict=True):
-        twins = TWINS * min(1.0, MOST / max(2 * share * pairs / rows, 1e-9))
+        twins = TWINS * min(1.0, MOST / max(2 * share / one, 1e-9))
         for field in own:
             kind[field] = (1 - twins) * chance[field]
             kind[field, EQUAL] += twins
-    return kinds, _enough(shares, candidates.pairs / max(candidates.where(there).pairs, 1), LEAST * rows / pairs)
+    return kinds, _enough(shares, candidates.pairs / max(candidates.where(there).pairs, 1), LEAST * one)
 
 
 def _likelihoods(levels: Levels, kinds: list[Numbers], shares: list[float], fields: list[int]) -> Numbers:

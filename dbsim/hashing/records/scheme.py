@@ -22,6 +22,7 @@ Part = tuple[str, str]  # field, kind of atom
 Parts = tuple[Part, ...]
 
 CAP, CAP_LARGE, CAP_FEW = 2.0, 5.0, 8.0  # candidates a key and row: usual, above LARGE rows, with FEW fields
+CAP_NAMES = 10.0  # of both names alone: in a million rows the most frequent ones are those of thousands
 LARGE, FEW = 100_000, 3
 SINGLE = 6  # fields or fewer: those that tell rows apart have a key of their own
 BUDGET = 30.0  # candidates a row by all keys, up to which tables of few fields have more of the same
@@ -135,8 +136,9 @@ class _Planner:
         chosen = [parts for parts in found.values() if parts]
         frequent = [pair for pair, parts in found.items() if parts is None and NAMES not in pair]
         chosen += [parts for three in self._triples(frequent) if (parts := self._loosest(three, _THREE))]
-        if self.crossed is not None:
-            chosen.insert(0, ((NAMES, EXACT),))
+        names: Parts = ((NAMES, EXACT),)
+        if self.crossed is not None and self._cost(names) <= CAP_NAMES:
+            chosen.insert(0, names)
         chosen += self._more(chosen)
         return Scheme(tuple(chosen[:MOST_KEYS])) if chosen else default(len(self.names), self.crossed)
 

@@ -26,7 +26,8 @@ from dbsim.tables.key_conditions import after, key_columns, up_to
 from dbsim.tables.source import Key, Texts
 
 LOOKED_AT = 200  # rows, for how long their texts are
-AHEAD, MOST_AHEAD = 1 << 19, 2000  # characters, rows signed at once: a few at a time take twice as long
+# characters, rows signed at once: a few take twice as long; after many, several transactions only leave each other room
+AHEAD, MOST_AHEAD = 1 << 19, 1000
 
 
 @dataclass

@@ -96,6 +96,12 @@ def own(guesses: Sequence[Guess]) -> dict[int, int]:
     return dict(sorted(((given or whole) | dates).items()))
 
 
+def born(guesses: Sequence[Guess]) -> bool:
+    """Whether a column is a date, or is called like a day or year of birth."""
+    used = [one for one in guesses if one.kind]
+    return any((one.kind or "").split("@")[0] == "date" or _meaning(one.column) == "date" for one in used)
+
+
 def echoes(guesses: Sequence[Guess]) -> dict[int, list[int]]:
     """Fields that are made of the names, each with the whole name; with none where given name and surname are known."""
     used = [one for one in guesses if one.kind]
