@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Double, Engine, FromClause, Select, func
+from sqlalchemy import CTE, ColumnElement, Connection, Double, Engine, FromClause, Select, func
 
 from dbsim.hashing.bloom import Reading
 
@@ -54,6 +54,10 @@ class Scores(ABC):
     def computed_once(self, query: Select[Any]) -> Select[Any]:
         """A query in FROM whose values are computed once, however often what is around it uses them."""
         return query
+
+    def one_step(self, query: Select[Any], name: str) -> CTE:
+        """A query that is carried out as it stands, not merged into the one that reads it."""
+        return query.cte(name)
 
     def can_read(self, connection: Connection, table: str) -> bool:
         """Whether this connection may read a table of dbsim's."""

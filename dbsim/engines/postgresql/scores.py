@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import (
+    CTE,
     JSON,
     BigInteger,
     ColumnElement,
@@ -14,6 +15,7 @@ from sqlalchemy import (
     Engine,
     FromClause,
     Integer,
+    Select,
     Text,
     bindparam,
     case,
@@ -87,6 +89,9 @@ class PostgreSQLScores(Backend):
 
     def hamming(self, key: ColumnElement[Any], other: ColumnElement[Any]) -> ColumnElement[int]:
         return func.bit_count(cast(key.op("#")(other), PostgreSQLBits(64)), type_=Integer)
+
+    def one_step(self, query: Select[Any], name: str) -> CTE:
+        return query.cte(name).prefix_with("MATERIALIZED")
 
     def can_read(self, connection: Connection, table: str) -> bool:
         statement = "SELECT has_table_privilege(to_regclass(:name), 'SELECT')"

@@ -291,7 +291,7 @@ class Statements:
         found = select(
             *self._ranking_columns(), *given, place.label("dbsim_place"), count.label("dbsim_candidates")
         ).where(shared, in_range)
-        candidates = found.cte("candidates").prefix_with("MATERIALIZED", dialect="postgresql")
+        candidates = self.backend.one_step(found, "candidates")
         right = [(candidates.c[f"dbsim_bits{i}"], candidates.c[f"dbsim_count{i}"]) for i in range(len(names.bits))]
         value = self._compared(candidates, right, [candidates.c[name] for name in rarities]).label(names.score)
         ranked = (
