@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, Select, func, select, tuple_
 
-from dbsim.context import IndexContext
 from dbsim.engines.backend import Backend
+from dbsim.engines.context import IndexContext
 from dbsim.engines.signature_rows import Numbers, json_numbers
 from dbsim.tables.group_tables import GroupTables
 from dbsim.tables.index_tables import IndexTables

@@ -14,7 +14,6 @@ from functools import cached_property, partial
 import numpy as np
 from sqlalchemy import Connection, delete, exists, insert, literal_column, not_, select
 
-from dbsim.context import Stage
 from dbsim.dedupe.contents import Edges
 from dbsim.dedupe.kernels.buckets import Limits, affordable
 from dbsim.dedupe.kernels.collection import Collection
@@ -22,6 +21,7 @@ from dbsim.dedupe.kernels.decide import Decision, FieldScore
 from dbsim.dedupe.kernels.pairs import Candidates, Found
 from dbsim.dedupe.options import PairOptions
 from dbsim.dedupe.verify import Verifier
+from dbsim.engines.context import Stage
 from dbsim.engines.evidence import learned_of
 from dbsim.engines.signature_rows import json_numbers
 from dbsim.engines.transactions import PATIENCE, persistently

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection
 
-from dbsim.context import Stage
 from dbsim.dedupe.contents import Edges, firsts
 from dbsim.dedupe.kernels.exact import compare
+from dbsim.engines.context import Stage
 from dbsim.engines.signature_rows import Numbers
 from dbsim.engines.source_rows import source_rows, texts
 from dbsim.sync import models

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
-from dbsim.context import IndexContext
+from dbsim.engines.context import IndexContext
 from dbsim.engines.execute import run
 from dbsim.errors import DatabaseUnavailable
 from dbsim.lifecycle import decisions

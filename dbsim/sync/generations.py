@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from sqlalchemy import Connection
 
-from dbsim.context import Stage
+from dbsim.engines.context import Stage
 from dbsim.hashing.signer import Signer
 from dbsim.tables import catalogue
 from dbsim.tables.index_tables import IndexTables

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from sqlalchemy import Connection, delete, insert
 
-from dbsim.context import IndexContext
 from dbsim.engines.backend import Backend
+from dbsim.engines.context import IndexContext
 from dbsim.engines.execute import run
 from dbsim.engines.source_sample import sample_of, texts_of
 from dbsim.errors import NotFitted

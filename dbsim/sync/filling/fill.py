@@ -10,7 +10,7 @@ from functools import cached_property, partial
 from sqlalchemy import ColumnElement, Connection, FromClause, func, select, text
 from sqlalchemy.schema import DropTable
 
-from dbsim.context import Stage
+from dbsim.engines.context import Stage
 from dbsim.engines.pause import AIM, Pace
 from dbsim.engines.source_rows import source_rows, texts
 from dbsim.hashing.bloom import cardinality

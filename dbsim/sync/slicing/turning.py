@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, Select, delete, func, insert, select
 
-from dbsim.context import Stage
+from dbsim.engines.context import Stage
 from dbsim.engines.pause import Pace
 from dbsim.hashing.word_signatures import turned
 from dbsim.lifecycle.words import slices
