@@ -47,9 +47,7 @@ class Slicing(Stage):
         return SliceTables.of(self.tables)
 
     def run(self) -> None:
-        """Nothing while few rows are without a place."""
-        if not self.read(lambda c: slices.due(c, self.backend, self.tables)):
-            return
+        """When many rows are without a place (`slices.due`)."""
         self.write(self._create)
         pace = Pace(slice_tables.BLOCK, writers_wait=self.backend.writers_wait)
         done = 0
