@@ -42,7 +42,7 @@ MINHASH = _tests("statistics/test_minhash.py", "unit/test_golden.py")
 CONSTRAINTS = _tests("statistics/test_constraints.py")
 GROUPS = _tests("statistics/test_groups.py")
 DEDUPE = _tests("reliability/test_dedupe.py", only="killed or changes_while or stopped or at_once")
-INLINE = _tests("integration/test_inline.py", only="every_kind or rollback or long_goes or never_reach or hear_of")
+INLINE = _tests("integration/test_inline.py", only="every_kind or rollback or long_goes or never_reach or hear")
 CONTAINS = _tests("integration/test_contains.py", only="not command")
 STORM = _tests("reliability/test_storm.py", only="too_late")
 
@@ -337,7 +337,7 @@ MUTANTS = (
         "dbsim/engines/postgresql/transactions.py",
         '.one()[-1] == "on":',
         '.one()[-1] == "no":',
-        _tests("integration/test_bad_input.py", only="read_only_by_default"),
+        _tests("applications/test_standby.py"),
     ),
     Mutant(
         "a batch dies of the database's limits",
