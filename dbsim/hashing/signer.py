@@ -39,7 +39,7 @@ class FieldPlan:
     sample: int = 1
     words: WordSignature | None = None
     fold: int = 0
-    parted: Parted | None = None  # filters as in seed 004 …
+    parted: Parted | None = None  # filters as in Kampf's sketch …
     several: bool = False  # … of several columns, a line each, merged by OR
 
 

@@ -1,4 +1,4 @@
-"""Superimposed coding (signature list; seed 000, §2.2.2): token hashes → documents × bits; words → bits to ask for.
+"""Superimposed coding (signature list; Potthast 2006, §2.2.2): token hashes → documents × bits; words → bits asked for.
 
 A document's signature is the OR of its words' signatures, each of t bits of m. A document with d different words holds
 a foreign word's signature with P = (1 - e^(-d·t/m))^t; for d words it is least at t = m·ln 2/d, where half of the bits

@@ -28,7 +28,7 @@ def register(raw: Any) -> None:
     """dbsim's functions on a driver's connection (sqlite3's, or what SQLAlchemy makes of aiosqlite's).
 
     dbsim_jaccard(bits, count, other bits, other count, length of the filter), dbsim_hamming(key, other key); of filters
-    as in seed 004 also how many bits can be set, and the factor, 0 for the similarity by cardinality
+    as in Kampf's sketch also how many bits can be set, and the factor, 0 for the similarity by cardinality
     """
     for arguments in (5, 7):
         raw.create_function("dbsim_jaccard", arguments, _jaccard, deterministic=True)
