@@ -81,11 +81,10 @@ class Links:
 
 def links_of(connection: Connection, context: IndexContext) -> Links:
     """Those whose texts are still the ones that were decided upon."""
-    tables, decided = context.tables, DecisionTables.of(context.tables)
+    tables = context.tables
     if not stored_decisions.exist(connection, context.backend, tables):
         return Links(_pairs([]), _pairs([]), Apart(np.empty(0, np.int64), np.empty(0, np.int64), []))
-    order = (decided.decisions.c.decided_at, *decided.keys(0), *decided.keys(1))
-    rows = connection.execute(decided.in_force().order_by(*order)).all()
+    rows = connection.execute(DecisionTables.of(tables).in_order()).all()
     width = len(tables.key_names)
     found = [(tuple(row[:width]), tuple(row[width : 2 * width]), *row[2 * width :]) for row in rows]
     apart = _apart(connection, context, found)

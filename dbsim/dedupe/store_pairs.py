@@ -43,12 +43,14 @@ class Workplace(Stage):
     progress: Progress = quiet
     token: str = field(default_factory=group_state.new_token)  # names the run in the state row
     groups: GroupTables = field(init=False)
-    verifier: Verifier = field(init=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self.groups = GroupTables.of(self.tables)
-        self.verifier = Verifier(self.context)
+
+    @cached_property
+    def verifier(self) -> Verifier:
+        return Verifier(self.context)
 
     @cached_property
     def fields(self) -> tuple[FieldScore, ...]:
@@ -91,6 +93,8 @@ class Workplace(Stage):
 
     def note_unread(self, connection: Connection, pairing: int) -> None:
         """Contents that could not be compared are compared again, once their rows are signed anew."""
+        if not self.verifier.unread:
+            return
         stored, names = self.tables.signatures, self.tables.names
         fingerprint = stored.c[names.fingerprint]
         listed = self.backend.json_rows("wanted", ["number"], [])
@@ -102,9 +106,8 @@ class Workplace(Stage):
         )
         found = select(*values).join(listed, listed.c.number == fingerprint).distinct()
         wanted = json_numbers(np.array(sorted(self.verifier.unread), np.int64))
-        if self.verifier.unread:
-            into = insert(self.groups.changes).from_select(list(self.groups.changes.c), found)
-            connection.execute(into, {"wanted": wanted})
+        into = insert(self.groups.changes).from_select(list(self.groups.changes.c), found)
+        connection.execute(into, {"wanted": wanted})
 
     @cached_property
     def learned(self) -> Learned | None:

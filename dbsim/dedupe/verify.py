@@ -19,7 +19,7 @@ from dbsim.engines.context import Stage
 from dbsim.engines.signature_rows import Numbers
 from dbsim.engines.source_rows import source_rows, texts
 from dbsim.sync import models
-from dbsim.tables.key_conditions import among, chunks, key_columns
+from dbsim.tables.key_conditions import among, chunks
 from dbsim.tables.source import Key
 
 FEWEST, MOST = 64, 1000  # pairs whose texts are read and compared at once
@@ -82,8 +82,6 @@ class Verifier(Stage):
 
     def _rows(self, connection: Connection, keys: Sequence[Key]) -> Iterator[tuple[Key, tuple[str, ...]]]:
         for some in chunks(keys, self.backend.key_batch):
-            query = source_rows(self.backend, self.tables).where(
-                among(key_columns(self.tables.source, self.tables), some)
-            )
+            query = source_rows(self.backend, self.tables).where(among(self.tables.source_key, some))
             for batch in texts(connection, self.backend, self.tables, query, stream=False):
                 yield from zip(batch.keys, zip(*batch.columns, strict=True), strict=True)

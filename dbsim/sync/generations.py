@@ -28,7 +28,7 @@ class Generations(Stage):
 
     def use(self, record: catalogue.IndexRecord) -> catalogue.IndexRecord:
         """Take this one as the generation that is searched."""
-        if record is not self.tables.record:
+        if record != self.tables.record:
             self.enter(self.context.of(record, self.signer_of(record)))
         return record
 

@@ -157,6 +157,10 @@ class DecisionTables:
             found.append(delete(table).where(among(self.keys(side), keys), gone))
         return found
 
+    def in_order(self) -> Select[Any]:
+        """Decisions in force, the oldest first."""
+        return self.in_force().order_by(self.decisions.c.decided_at, *self.keys(0), *self.keys(1))
+
     def valid(self, a: Any, b: Any) -> ColumnElement[bool]:
         """Both texts are those that were decided upon; what has not been looked at yet counts."""
         pairs = ((self.decisions.c.fingerprint_a, a), (self.decisions.c.fingerprint_b, b))

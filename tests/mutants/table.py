@@ -171,7 +171,7 @@ MUTANTS = (
     Mutant(
         "a row that is gone keeps its signature",
         "dbsim/sync/refresh.py",
-        "    connection.execute(delete(stored).where(among(key_columns(stored, tables), keys)))\n",
+        "    connection.execute(delete(stored).where(among(tables.stored_key, keys)))\n",
         "",
         SYNC,
     ),
@@ -201,7 +201,7 @@ MUTANTS = (
     Mutant(
         "workers write behind the filling's last row",
         "dbsim/sync/refresh.py",
-        "    return [up_to(key_columns(tables.source, tables), last) if last else false()]",
+        "    return [up_to(tables.source_key, last) if last else false()]",
         "    return []",
         _tests("reliability/test_alter.py", "integration/test_sync.py", only="both_generations or stopped_goes_on"),
     ),
@@ -421,8 +421,8 @@ MUTANTS = (
     Mutant(
         "decisions of deleted rows stay",
         "dbsim/lifecycle/decisions.py",
-        "connection.execute(delete(decided.decisions).where(among(decided.keys(side), keys), gone))",
-        "pass",
+        "    for statement in DecisionTables.of(tables).without_rows(keys):",
+        "    for statement in ():",
         DECISIONS,
     ),
     Mutant(

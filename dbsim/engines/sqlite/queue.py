@@ -134,7 +134,7 @@ class SQLiteQueue(Backend):
 
     def _queue_names(self, tables: IndexTables) -> tuple[str, str, str]:
         """The queue, the number of its rows, its key: quoted once."""
-        known = tables.companions
+        known = tables.made
         if "queue_names" not in known:
             taken = {name.lower() for name in tables.key_names}
             rowid = next(name for name in ("_rowid_", "oid", "rowid") if name not in taken)

@@ -23,6 +23,7 @@ from dbsim.sync.filling.parts import Parts
 from dbsim.sync.presign import Rehearsal
 from dbsim.sync.refresh import last_stored, quarantine_unreadable, store
 from dbsim.tables import catalogue
+from dbsim.tables.index_tables import parts_name
 from dbsim.tables.key_conditions import after, up_to
 from dbsim.tables.source import Key, Texts
 
@@ -64,9 +65,9 @@ class Filling(Stage):
         while step := self._batch():
             filled += step
             shown(filled)
-            self.meanwhile()
             if step < size and not (self._shared and self.read(self._parts_left)):
                 break  # what the application adds behind the last row is read at the end: it may add for ever
+            self.meanwhile()
             size = self.pace.size
         self._build_indexes()
         unreadable = self.read(lambda c: self.backend.unreadable_keys(c, self.tables))
@@ -121,7 +122,11 @@ class Filling(Stage):
         return Parts(self.tables)
 
     def parts_exist(self, connection: Connection) -> bool:
-        return self.backend.has_table(connection, self.parts.table.name)
+        return self.backend.has_table(connection, self._parts_name)
+
+    @cached_property
+    def _parts_name(self) -> str:
+        return parts_name(self.tables.record.options.name, self.tables.record.generation)
 
     def _parts_left(self, connection: Connection) -> bool:
         return not all(part.done for part in self.parts.all(connection))
@@ -168,7 +173,8 @@ class Filling(Stage):
         while built < count:
             self.progress("building indexes", built, count)
             built = self.write(partial(self._build_some, start=built))
-            self.meanwhile()
+            if built < count:
+                self.meanwhile()
         self.progress("building indexes", count, count)
 
     def _build_some(self, connection: Connection, start: int) -> int:
