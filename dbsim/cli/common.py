@@ -25,6 +25,13 @@ LOG_SECONDS = 5.0
 MOST_EXACT = 2**53
 database_argument = click.argument("db", metavar="DB")
 index_argument = click.argument("name", metavar="INDEX")
+
+
+def on_index(command: Callable[..., Any]) -> Callable[..., Any]:
+    """DB INDEX, the first two arguments of most commands."""
+    return database_argument(index_argument(command))
+
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 

@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection
 
-from dbsim.context import IndexContext
 from dbsim.dedupe.contents import firsts
 from dbsim.dedupe.kernels.grouping.assignment import Assignment, Contents, Scores, assign
 from dbsim.dedupe.kernels.grouping.constraints import Constraints, split
 from dbsim.dedupe.options import GroupOptions
+from dbsim.engines.context import IndexContext
 from dbsim.engines.signature_rows import Numbers
 from dbsim.lifecycle import decisions as stored_decisions
 from dbsim.tables.decision_tables import DIFFERENT, SAME, DecisionTables

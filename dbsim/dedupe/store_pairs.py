@@ -14,7 +14,6 @@ from functools import cached_property, partial
 import numpy as np
 from sqlalchemy import Connection, delete, exists, insert, literal_column, not_, select
 
-from dbsim.context import Stage
 from dbsim.dedupe.contents import Edges
 from dbsim.dedupe.kernels.buckets import Limits, affordable
 from dbsim.dedupe.kernels.collection import Collection
@@ -22,6 +21,7 @@ from dbsim.dedupe.kernels.decide import Decision, FieldScore
 from dbsim.dedupe.kernels.pairs import Candidates, Found
 from dbsim.dedupe.options import PairOptions
 from dbsim.dedupe.verify import Verifier
+from dbsim.engines.context import Stage
 from dbsim.engines.evidence import learned_of
 from dbsim.engines.signature_rows import json_numbers
 from dbsim.engines.transactions import PATIENCE, persistently
@@ -47,7 +47,7 @@ class Workplace(Stage):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.groups = GroupTables(self.tables)
+        self.groups = GroupTables.of(self.tables)
         self.verifier = Verifier(self.context)
 
     @cached_property
@@ -109,7 +109,7 @@ class Workplace(Stage):
     @cached_property
     def learned(self) -> Learned | None:
         """What was learned of the table's persons, if it is about persons."""
-        return self.context.read(lambda c: learned_of(c, self.tables))
+        return self.read(lambda c: learned_of(c, self.tables)) if self.signer.family.learns else None
 
 
 @dataclass
@@ -193,7 +193,7 @@ def limits_of(options: PairOptions, state: State) -> Limits:
 
 def insert_edges(connection: Connection, place: Workplace, pairing: int, edges: Edges) -> None:
     columns = (edges.a.tolist(), edges.b.tolist(), edges.scores.tolist(), edges.exact.tolist())
-    rows = ((pairing, *row) for row in zip(*columns, strict=True))
+    rows = zip([pairing] * len(edges.a), *columns, strict=True)
     place.backend.insert_rows(connection, place.groups.edges, rows)
 
 

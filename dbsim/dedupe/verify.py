@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection
 
-from dbsim.context import Stage
 from dbsim.dedupe.contents import Edges, firsts
 from dbsim.dedupe.kernels.exact import compare, features_of, weighted
 from dbsim.dedupe.kernels.remembered import Remembered
+from dbsim.engines.context import Stage
 from dbsim.engines.signature_rows import Numbers
 from dbsim.engines.source_rows import source_rows, texts
 from dbsim.sync import models

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from dbsim.errors import InvalidOption
@@ -88,7 +89,7 @@ class Field:
         except ValueError as error:
             raise InvalidOption(str(error)) from error
 
-    @property
+    @cached_property
     def reading(self) -> Reading:
         """How the similarity of two filters is read off them."""
         return self.parted.reading if self.parted else Reading.of(self.bits)
