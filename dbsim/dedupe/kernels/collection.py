@@ -56,7 +56,7 @@ class Collection:
         keep: Callable[[NDArray[np.int64]], None] | None = None,
     ) -> Collection:
         """Rows without features must not be among the blocks; `keep` hears which rows of a block are new contents."""
-        made, seen = Collection(fields, joins), _Seen()
+        made, seen = Collection(fields, joins), Seen()
         again: list[NDArray[np.int64]] = [np.empty(0, np.int64)]
         firsts, counts, rarities = Spill(), [Spill() for _ in fields], [Spill() for _ in fields]
         for block in blocks:
@@ -164,7 +164,7 @@ def _counted(again: list[NDArray[np.int64]], contents: NDArray[np.int64]) -> Nod
     return found
 
 
-class _Seen:
+class Seen:
     """Numbers met so far, in sorted runs, each more than twice as long as the next: few, and rarely merged."""
 
     def __init__(self) -> None:
