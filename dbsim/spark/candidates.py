@@ -8,7 +8,7 @@ fingerprint, as in the kernels, so that the same few stand for the others.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any
@@ -20,7 +20,7 @@ from dbsim.dedupe.kernels.buckets import FEWEST, Limits, largest_affordable, mea
 from dbsim.dedupe.kernels.decide import Decision
 from dbsim.spark.layout import Layout
 from dbsim.spark.meeting import SIZE, Meeting
-from dbsim.spark.parcels import COPIES, LARGE, PAIRS, SCHEMA, SIZES, Exchange, Numbers, matrix, of_kind
+from dbsim.spark.parcels import COPIES, LARGE, PAIRS, SCHEMA, SIZES, TOTALS, Exchange, Numbers, matrix, of_kind
 from dbsim.spark.scoring import EDGES, Scoring
 
 DataFrame = Any
@@ -42,10 +42,10 @@ class Candidates:
         self.signed = self.signed.select("f", "s")
         self._exchange = Exchange.of(self.signed, self.rows * self.layout.columns)
         self._first = self._keep(self._met())
-        totals = self._first.groupBy("kind").agg(F.sum("size"), F.sum(F.length("data"))).collect()
-        sizes = {row[0]: row[1:] for row in totals}
-        again, noted = sizes.get(COPIES, (0, 0))
-        self.copied, self._contents = noted // 16, self.rows - again
+        found = self._first.where(F.col("kind").isin(SIZES, TOTALS)).select("kind", "data").collect()
+        self._sizes = _rows((row[1] for row in found if row[0] == SIZES), SIZE)
+        self.copied, again = _rows((row[1] for row in found if row[0] == TOTALS), 2).sum(axis=0).tolist()
+        self._contents = self.rows - again
 
     def edges(self, decision: Decision) -> DataFrame:
         """a, b, score, unsure: pairs of contents that are, or may be, near enough."""
@@ -64,7 +64,7 @@ class Candidates:
 
     def _pairs(self) -> DataFrame:
         """Some of them several times."""
-        sizes = _collected(self._first, SIZES, SIZE)
+        sizes = self._sizes
         limits = self._affordable(sizes)
         large = sizes[sizes[:, 2] > limits.bucket]
         levels = [self._first]
@@ -131,5 +131,8 @@ def _through(df: DataFrame, function: Callable[[Any], Any], schema: str = SCHEMA
 
 
 def _collected(parcels: DataFrame, kind: int, width: int) -> Numbers:
-    found = of_kind(parcels, kind).select("data").collect()
-    return matrix([np.frombuffer(row[0], np.uint8) for row in found], width)
+    return _rows((row[0] for row in of_kind(parcels, kind).select("data").collect()), width)
+
+
+def _rows(data: Iterable[bytes], width: int) -> Numbers:
+    return matrix([np.frombuffer(part, np.uint8) for part in data], width)

@@ -22,6 +22,7 @@ from dbsim.spark.parcels import (
     LARGE,
     PAIRS,
     SIZES,
+    TOTALS,
     Exchange,
     Found,
     Numbers,
@@ -71,15 +72,19 @@ class Meeting:
             rows[:, :, 2] = fingerprints[new, None]
             yield from self._sent(BUCKETS, rows.reshape(-1, 3))
         if len(copies := again.counted()):
-            yield whole(COPIES, copies, 0, int(copies[:, 1].sum()))
+            yield whole(COPIES, copies, 0)
 
     def meet(self, batches: Batches) -> Batches:
-        """BUCKETS (or LARGE of an earlier pass) → PAIRS, SIZES, LARGE: members of buckets over the limit."""
-        sizes = [np.empty((0, SIZE), np.int64)]
+        """BUCKETS (or LARGE of an earlier pass) → PAIRS, SIZES, LARGE: members of buckets over the limit.
+
+        TOTALS: how many contents several rows have, and how many rows more than one.
+        """
+        sizes, totals = [np.empty((0, SIZE), np.int64)], np.zeros((1, 2), np.int64)
         for part, found in received(batches):
             for data in found.pop(COPIES, ()):
                 copies = matrix([data], 2)
-                yield whole(COPIES, copies, part, int(copies[:, 1].sum()))
+                totals += [len(copies), copies[:, 1].sum()]
+                yield whole(COPIES, copies, part)
             rows, level = self._buckets(found)
             sizes.append(self._sizes(rows, level))
             if self.paired:
@@ -89,6 +94,7 @@ class Meeting:
                 yield whole(LARGE, rows[level.members[large]], part)
         if len(counted := _counted(np.concatenate(sizes))):
             yield whole(SIZES, counted, 0)
+        yield whole(TOTALS, totals, 0)
 
     def cut(self, batches: Batches) -> Batches:
         """LARGE → the same rows with the sizes of their buckets, each to the part of its content."""

@@ -23,8 +23,8 @@ Bytes = NDArray[np.uint8]
 Numbers = NDArray[np.int64]
 Found = dict[int, list[Bytes]]  # the parcels of a part, by kind
 
-SCHEMA = "part long, kind int, size long, data binary"
-CONTENTS, BUCKETS, LARGE, PAIRS, COPIES, SIZES = range(6)  # kinds
+SCHEMA = "part long, kind int, data binary"
+CONTENTS, BUCKETS, LARGE, PAIRS, COPIES, SIZES, TOTALS = range(7)  # kinds
 ENTRIES = 1 << 20  # of a part
 LEAST = 16  # parts a task at least, for tasks to have about as many each
 MOST = 1 << 28  # bytes of a batch
@@ -70,24 +70,22 @@ def sent(kind: int, rows: NDArray[Any], part: Numbers) -> Iterator[pa.RecordBatc
         there = part[first : first + step][order]
         starts = np.flatnonzero(np.diff(there, prepend=-1))
         data = np.ascontiguousarray(rows[first : first + step][order])
-        sizes = np.diff(starts, append=len(order))
         ends = np.append(starts, len(order)).astype(np.int32) * np.int32(width)
-        yield _batch(there[starts], kind, sizes, ends, data)
+        yield _batch(there[starts], kind, ends, data)
 
 
-def whole(kind: int, rows: NDArray[Any], part: int, size: int | None = None) -> pa.RecordBatch:
+def whole(kind: int, rows: NDArray[Any], part: int) -> pa.RecordBatch:
     """One parcel."""
-    ends = np.array([0, rows.nbytes], np.int32)
-    return _batch(np.array([part]), kind, np.array([len(rows) if size is None else size]), ends, rows)
+    return _batch(np.array([part]), kind, np.array([0, rows.nbytes], np.int32), rows)
 
 
-def _batch(parts: Numbers, kind: int, sizes: Numbers, ends: NDArray[np.int32], rows: NDArray[Any]) -> pa.RecordBatch:
+def _batch(parts: Numbers, kind: int, ends: NDArray[np.int32], rows: NDArray[Any]) -> pa.RecordBatch:
     data = pa.Array.from_buffers(
         pa.binary(), len(parts), [None, pa.py_buffer(ends), pa.py_buffer(np.ascontiguousarray(rows))]
     )
     kinds = np.full(len(parts), kind, np.int32)
-    columns = [pa.array(parts.astype(np.int64)), pa.array(kinds), pa.array(sizes.astype(np.int64)), data]
-    return pa.RecordBatch.from_arrays(columns, names=["part", "kind", "size", "data"])
+    columns = [pa.array(parts.astype(np.int64)), pa.array(kinds), data]
+    return pa.RecordBatch.from_arrays(columns, names=["part", "kind", "data"])
 
 
 def received(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, Found]]:

@@ -90,9 +90,9 @@ class _Run:
 
     def _by_few(self, signed: DataFrame, edges: DataFrame, candidates: Candidates) -> DataFrame | None:
         """Where the driver knows which contents hang together: their rows in one step. None: they are too many."""
-        if candidates.copied > FEW or edges.count() > FEW:
+        if candidates.copied > FEW or len(known := edges.limit(FEW + 1).toArrow()) > FEW:
             return None
-        few = Few.of(self.work, edges.toArrow(), candidates.copies(), candidates.tasks)
+        few = Few.of(self.work, known, candidates.copies(), candidates.tasks)
         if few is None:
             return None
         schema = StructType().add("part", LongType())

@@ -61,7 +61,7 @@ class Scoring:
             order = np.argsort(part, kind="stable")
             for some in np.split(order, np.flatnonzero(np.diff(part[order])) + 1):
                 own, at = np.unique(place[some], return_inverse=True)
-                yield whole(PAIRS, self._joined(shown[own], at, pairs[some, 1]), int(part[some[0]]), len(some))
+                yield whole(PAIRS, self._joined(shown[own], at, pairs[some, 1]), int(part[some[0]]))
 
     def score(self, batches: Batches) -> Batches:
         """These beside the CONTENTS of the second ends → a, b, score, unsure: pairs that are, or may be, near."""
