@@ -101,7 +101,7 @@ MUTANTS = (
     Mutant(
         "SQLite's view of pairs without >=",
         "sql/sqlite/pairs.sql",
-        "score >= (SELECT {threshold}) - {deviations} * standard_error - dbsim_step",
+        "score >= (SELECT {threshold} - {deviations} * standard_error - dbsim_step)",
         "score > (SELECT {threshold})",
         SURVIVORS,
     ),
