@@ -15,6 +15,8 @@ from sqlalchemy.exc import ArgumentError
 
 from dbsim.errors import DbsimError, UnknownFile
 
+UNREADABLE = "the database URL cannot be read: write postgresql://user@host/name or sqlite:///path"
+NO_PATH = re.compile(r"\bpassword\s*=|^postgres(ql)?[:/].*@", re.IGNORECASE)  # and perhaps a password is in it
 DATABASE_FILES = re.compile(r"\.(db|db3|sqlite|sqlite3|s3db|sl3)$", re.IGNORECASE)  # worth a suggestion
 _MADE: weakref.WeakKeyDictionary[Engine, str] = weakref.WeakKeyDictionary()  # and what they were made from
 _INHERITED: list[Any] = []  # pools of the parent process: collected here, their connections would end for it as well
@@ -97,6 +99,8 @@ def _url(target: str) -> URL:
     if not target:
         raise DbsimError("name a database: a SQLite path, or a URL such as postgresql://user@host/name")
     if "://" not in target:
+        if NO_PATH.search(target) and not Path(target).exists():
+            raise DbsimError(UNREADABLE)
         return URL.create("sqlite", database=target)
     scheme = target.split("://")[0]
     if scheme.split("+")[0] not in ("sqlite", "postgresql", "postgres"):
@@ -105,10 +109,8 @@ def _url(target: str) -> URL:
         raise DbsimError(f"dbsim works on SQLite and PostgreSQL, not on {scheme!r}: {hint}")
     try:
         url = make_url(target)
-    except (ArgumentError, ValueError) as error:
-        raise DbsimError(
-            "the database URL cannot be read: write postgresql://user@host/name or sqlite:///path"
-        ) from error
+    except (ArgumentError, ValueError):
+        raise DbsimError(UNREADABLE) from None  # whose text may have the password
     return _own_driver(url)
 
 
