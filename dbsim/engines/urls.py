@@ -9,7 +9,7 @@ import weakref
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Engine, create_engine, make_url
+from sqlalchemy import Engine, create_engine, event, make_url
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import ArgumentError
 
@@ -62,12 +62,21 @@ def _engine_for(url: URL, create: bool) -> Engine:
     if url.get_backend_name() != "sqlite":
         arguments = {name: _number(name, url.query[name]) for name in NUMBERS if name in url.query}
         plain = url.difference_update_query(NUMBERS)
-        return create_engine(plain, pool_pre_ping=False, connect_args=arguments, query_cache_size=STATEMENTS)
+        made = create_engine(plain, pool_pre_ping=False, connect_args=arguments, query_cache_size=STATEMENTS)
+        event.listen(made, "connect", _as_text, insert=True)  # before SQLAlchemy asks for the server's version
+        return made
     path = Path(url.database or ":memory:")
     if not create and not in_memory(url) and "uri" not in url.query and not path.exists():
         near = [other for other in path.parent.glob("*") if other.is_file() and DATABASE_FILES.search(other.name)]
         raise UnknownFile("database file", path, near)
     return create_engine(url, connect_args={"timeout": BUSY_SECONDS}, query_cache_size=STATEMENTS)
+
+
+def _as_text(connection: Any, _: object) -> None:
+    """A database in SQL_ASCII answers in bytes, also what SQLAlchemy asks it; nothing else is told what to speak."""
+    if connection.info.parameter_status("client_encoding") == "SQL_ASCII":
+        connection.execute("SET client_encoding TO 'UTF8'")
+        connection.commit()
 
 
 def shown(engine: Engine) -> str:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import uuid
+
+import psycopg
 import pytest
+from sqlalchemy import make_url
 
 import dbsim
 from dbsim.errors import DbsimError, InvalidOption
@@ -133,6 +137,23 @@ def test_what_refers_to_a_part_of_the_table_is_counted(database: dbsim.Database,
     assert dict(counted.cascaded) == {"notes": 2}
     index.delete_duplicates(expected=counted)
     assert fetch(database.engine, "SELECT id FROM notes") == [(0,)]
+
+
+def test_groups_are_made_in_a_database_that_has_few_characters(postgres_url: str) -> None:
+    """The name of unfinished groups had a character that LATIN1 lacks."""
+    name = f"t_{uuid.uuid4().hex[:12]}"
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE template0 ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C'")
+    with dbsim.open(make_url(postgres_url).set(database=name).render_as_string(hide_password=False)) as database:
+        database.upgrade()
+        index = fill(database, [*FAMILY, OTHER, OTHER], threshold=0.45)
+        assert index.search(f"{OTHER} \u2026 \u4e2d")
+        assert len(list(index.duplicates(by="tight"))) == 2
+        assert index.delete_duplicates().removed
+        index.sync()
+        assert not index.check()
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
 @pytest.mark.parametrize(
