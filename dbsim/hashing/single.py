@@ -16,7 +16,6 @@ from dbsim.hashing.keys import Plan
 from dbsim.hashing.measures import common, distinct
 from dbsim.text.arithmetic import LANE, Hashes
 from dbsim.text.features import Analyser, Features
-from dbsim.text.normalisers.registry import normaliser_of
 from dbsim.text.short import Shingles, ShortTexts
 from dbsim.text.slots import SLOT, combine
 
@@ -39,8 +38,7 @@ class SingleTexts:
     def __init__(
         self, analyser: Analyser, bits: int, plan: Plan, secret: bytes, hashed: Callable[[bytes], int]
     ) -> None:
-        self._fold = normaliser_of(analyser.normaliser).fold
-        self._texts = ShortTexts(analyser.size, hashed)
+        self._texts = ShortTexts(analyser, hashed)
         self._primes = random_primes(secret)
         self._bits, self._plan = bits, plan
         self._shift = np.array(LANE - (bits.bit_length() - 1), np.uint32)
@@ -51,7 +49,7 @@ class SingleTexts:
 
     def shingles(self, text: str) -> Shingles | None:
         """None of a text that is too long or too short for this."""
-        return self._texts.shingles(self._fold(text))
+        return self._texts.shingles(text)
 
     def sign(self, text: str) -> One | None:
         found = self.shingles(text)

@@ -9,8 +9,8 @@ from typing import Any, cast
 
 from sqlalchemy import ColumnElement, Connection
 
-from dbsim.context import Stage
 from dbsim.engines.callers import is_own
+from dbsim.engines.context import Stage
 from dbsim.engines.source_rows import field_places, read_fields, source_rows, texts
 from dbsim.hashing.records.family import Records
 from dbsim.hashing.records.learning import Learned
@@ -87,7 +87,7 @@ class Asker(Stage):
         for row in compiled.rows(own, values):
             found[row[0]].candidates = row[1]
             found[row[0]].rows.append(self._ranked(row, 2, cuts[row[0]]))
-        exact = self._compare_many(queries, cuts, found, bounds)
+        exact = self._compare_many(queries, cuts, found)
         results = []
         for number, (query, cut, one) in enumerate(zip(queries, cuts, found, strict=True)):
             if query is None or cut is None:
@@ -99,7 +99,7 @@ class Asker(Stage):
         return results
 
     def _compare_many(
-        self, queries: Sequence[Query | None], cuts: Sequence[Cut | None], found: Sequence[Found], bounds: Bounds
+        self, queries: Sequence[Query | None], cuts: Sequence[Cut | None], found: Sequence[Found]
     ) -> Callable[[int, Sequence[Ranked]], Sequence[Decided]]:
         """The doubtful rows of all queries are compared at once; what `decide` asks for is looked up."""
         pairs = [

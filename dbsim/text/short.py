@@ -1,4 +1,4 @@
-"""The shingles of one short text with few calls: folded bytes → Shingles, equal to those of a batch.
+"""The shingles of one short text with few calls: str → Shingles, equal to those of a batch.
 
 What a word adds to the hash of a shingle depends on its place in it only. So its share for every place is remembered as
 bytes, which are strung together for a text and added up: no number passes through Python.
@@ -14,6 +14,8 @@ from struct import Struct
 import numpy as np
 
 from dbsim.text.arithmetic import LANE, MULTIPLIERS, PRIME, Halves, Hashes, mix, modulo
+from dbsim.text.features import Analyser
+from dbsim.text.normalisers.registry import normaliser_of
 
 LONGEST = 1 << 12  # bytes of a text: for longer ones numpy's own way is faster
 KNOWN = 1 << 16  # words remembered
@@ -57,15 +59,17 @@ class Shares(dict[bytes, bytes]):
 
 
 class ShortTexts:
-    """Shingles of `size` words, each word hashed by `hashed`."""
+    """The shingles of one field of words, each word hashed by `hashed`."""
 
-    def __init__(self, size: int, hashed: Callable[[bytes], int]) -> None:
-        self._size = size
+    def __init__(self, analyser: Analyser, hashed: Callable[[bytes], int]) -> None:
+        self._fold = normaliser_of(analyser.normaliser).fold
+        self._size = size = analyser.size
         self._hashed = hashed
         self._shares = Shares(size, hashed)
 
-    def shingles(self, folded: bytes) -> Shingles | None:
+    def shingles(self, text: str) -> Shingles | None:
         """None of a text that is too long, or has no whole shingle."""
+        folded = self._fold(text)
         if len(folded) > LONGEST:
             return None
         if len(self._shares) > KNOWN:
