@@ -59,7 +59,8 @@ def _measure(report: Report, engine: str, database: dbsim.Database, made: Regist
 
 def _door(report: Report, engine: str, index: dbsim.Index, made: Register) -> None:
     """check_row and search by turns, each with the same row."""
-    checked, searched = [], []
+    checked: list[Took] = []
+    searched: list[Took] = []
     for number, row in enumerate(_asked(made)):
         for took, call in ((checked, index.check_row), (searched, index.search)):
             one = Took.by(lambda call=call, row=row: call(row, limit=HITS))  # type: ignore[misc]
@@ -110,7 +111,7 @@ def _load(database: dbsim.Database, made: Register) -> None:
                     copy.write_row(row)
         else:
             marks = ", ".join("?" for _ in range(1 + len(made.columns)))
-            connection.connection.cursor().executemany(f"INSERT INTO people VALUES ({marks})", rows)
+            connection.connection.cursor().executemany(f"INSERT INTO people VALUES ({marks})", list(rows))
     if database.engine.dialect.name == "postgresql":
         with database.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
             connection.exec_driver_sql("VACUUM ANALYZE people")
