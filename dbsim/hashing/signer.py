@@ -157,7 +157,7 @@ class Signer:
         usual = FieldPlan(field.analyser, 1.0, field.bits, words=field.words)
         if self.fields != (usual,) or field.analyser.unit != "words" or type(self.family) is not MinHash:
             return None
-        return SingleTexts(field.analyser, field.bits, self.plan, self._secret, self._hasher.table.hash)
+        return SingleTexts(field.analyser, field.bits, self.plan, self._secret, self._hasher.table.looked_up)
 
     def features(self, field: int, texts: Sequence[str]) -> Features:
         """The features of one field's texts, for exact comparison and for choosing parameters."""

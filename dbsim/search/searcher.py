@@ -17,13 +17,14 @@ from dbsim.engines.stored_keys import stored_key, stored_keys
 from dbsim.errors import InvalidOption, UnknownKey
 from dbsim.hashing.error import DEVIATIONS
 from dbsim.hashing.records.waterfall import Waterfall, waterfalls
-from dbsim.search.asking import CONVERTING, Asker
+from dbsim.search.asking import CONVERTING
 from dbsim.search.deciding.people import Verdicts, respect, verdicts_of
 from dbsim.search.deciding.texts import cut_of
 from dbsim.search.explain import Explanation, explain
 from dbsim.search.limits import Bounds, Where
 from dbsim.search.query import Query, as_lookups
 from dbsim.search.results import Results
+from dbsim.search.several import Several
 from dbsim.search.statements.parameters import self_parameters
 from dbsim.sync import models
 from dbsim.tables.decision_tables import SAME
@@ -34,7 +35,7 @@ Row = tuple[str, ...]  # the text of every field
 
 
 @dataclass
-class SearchEngine(Asker):
+class SearchEngine(Several):
     """The searches of one index."""
 
     def sign(
