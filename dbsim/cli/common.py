@@ -20,11 +20,19 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 import dbsim
 from dbsim.cli.ending import Declined
+from dbsim.options.asking import MAX_CANDIDATES
 
 LOG_SECONDS = 5.0
 MOST_EXACT = 2**53
 database_argument = click.argument("db", metavar="DB")
 index_argument = click.argument("name", metavar="INDEX")
+
+
+def on_index(command: Callable[..., Any]) -> Callable[..., Any]:
+    """DB INDEX, the first two arguments of most commands."""
+    return database_argument(index_argument(command))
+
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
@@ -75,7 +83,9 @@ def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Options of everything that searches."""
     for option in (
         json_option,
-        click.option("--max-candidates", type=int, default=1000, show_default=True, help="Rows ranked at most."),
+        click.option(
+            "--max-candidates", type=int, default=MAX_CANDIDATES, show_default=True, help="Rows ranked at most."
+        ),
         click.option("--probes", type=int, default=0, help="Neighbouring buckets of each key to look into as well."),
         click.option(
             "--verify/--estimate",

@@ -17,7 +17,6 @@ from dbsim.hashing.keys import Plan
 from dbsim.hashing.measures import common, distinct
 from dbsim.text.arithmetic import LANE, Hashes
 from dbsim.text.features import Analyser, Features
-from dbsim.text.normalisers.registry import normaliser_of
 from dbsim.text.short import WIDE, Shingles, ShortTexts, narrow, widened
 from dbsim.text.slots import SLOT, combine
 
@@ -45,7 +44,7 @@ class SingleTexts:
         secret: bytes,
         looked_up: Callable[[Sequence[bytes]], Hashes],
     ) -> None:
-        self.shingles = ShortTexts(normaliser_of(analyser.normaliser), analyser.size, looked_up).shingles
+        self.shingles = ShortTexts(analyser, looked_up).shingles
         self._primes = random_primes(secret)
         self._bits, self._plan = bits, plan
         self._shift = np.array(LANE - (bits.bit_length() - 1), np.uint32)

@@ -9,8 +9,8 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection
 
-from dbsim.context import Stage
 from dbsim.engines.callers import is_own
+from dbsim.engines.context import Stage
 from dbsim.engines.source_rows import field_places, read_fields, source_rows, texts
 from dbsim.hashing.records.family import Records
 from dbsim.hashing.records.learning import Learned

@@ -46,7 +46,7 @@ class Several(Asker):
         for row in compiled.rows(own, values):
             found[row[0]].candidates = row[1]
             found[row[0]].rows.append(self._ranked(row, 2, cuts[row[0]]))
-        exact = self._compare_many(queries, cuts, found, bounds)
+        exact = self._compare_many(queries, cuts, found)
         results, complete = [], self._is_complete(own)
         for number, (query, cut, one) in enumerate(zip(queries, cuts, found, strict=True)):
             if query is None or cut is None:
@@ -60,7 +60,7 @@ class Several(Asker):
         return results
 
     def _compare_many(
-        self, queries: Sequence[Query | None], cuts: Sequence[Cut | None], found: Sequence[Found], bounds: Bounds
+        self, queries: Sequence[Query | None], cuts: Sequence[Cut | None], found: Sequence[Found]
     ) -> Callable[[int, Sequence[Ranked]], Sequence[Decided]]:
         """The doubtful rows of all queries are compared at once; what `decide` asks for is looked up."""
         pairs = [

@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dbsim.text.arithmetic import LANE, MASK, MULTIPLIERS, PRIME, Halves, Hashes, mix, modulo
+from dbsim.text.features import Analyser
 from dbsim.text.normalisers.mapped import Mapped
-from dbsim.text.normalisers.normaliser import Normaliser
+from dbsim.text.normalisers.registry import normaliser_of
 
 LONGEST = 1 << 12  # bytes of a text: for longer ones numpy's own way is faster
 WIDE = 32  # bits by which the upper lane is shifted here
@@ -47,11 +48,12 @@ class Shingles:
 
 
 class ShortTexts:
-    """Shingles of `size` words, whose hashes are `looked_up`."""
+    """The shingles of one field of words, whose hashes are `looked_up`."""
 
-    def __init__(self, normaliser: Normaliser, size: int, looked_up: Callable[[Sequence[bytes]], Hashes]) -> None:
+    def __init__(self, analyser: Analyser, looked_up: Callable[[Sequence[bytes]], Hashes]) -> None:
+        normaliser = normaliser_of(analyser.normaliser)
         self._fold = normaliser.fold
-        self._size = size
+        self._size = analyser.size
         self._looked_up = looked_up
         self._only_spaces = isinstance(normaliser, Mapped)  # of which no token has a tab or another white space in it
 

@@ -522,11 +522,12 @@ def test_a_read_only_file(database: dbsim.Database, index: dbsim.Index, shell: C
 
 @pytest.mark.parametrize("url", ["postgresql"], indirect=True)
 def test_a_role_that_is_read_only_by_default(database: dbsim.Database, index: dbsim.Index) -> None:
-    """Searches run as they are; what writes says so at once, even where there is nothing to write."""
-    execute(database.engine, "INSERT INTO articles VALUES (9, 'x')")
+    """Searches run as they are; what has something to write says so at once."""
     own = make_url(shell_url(database)).update_query_dict({"options": "-c default_transaction_read_only=on"})
     cautious = dbsim.open(own.render_as_string(hide_password=False))
     assert len(cautious.index("articles").similar(1)) == 3
+    assert cautious.index("articles").sync().idle
+    execute(database.engine, "INSERT INTO articles VALUES (9, 'x')")
     with pytest.raises(DatabaseUnavailable, match="the database is read-only"):
         cautious.index("articles").sync()
     cautious.close()

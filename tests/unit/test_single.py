@@ -76,8 +76,13 @@ def test_two_texts_are_compared_as_in_a_batch(one: str, two: str) -> None:
 @given(data=st.data())
 def test_slots_combine_as_arrays_do(rows: int, data: st.DataObject) -> None:
     keys = data.draw(st.integers(1, 6))
-    numbers = data.draw(st.lists(NUMBERS, min_size=keys * rows, max_size=keys * rows))
-    matrix = np.array(numbers, np.uint64).reshape(keys, rows)
+    size = keys * rows
+    matrix = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1))).integers(0, 2**62, size, np.uint64)
+    if data.draw(st.booleans()):  # all alike, also the largest and the smallest
+        matrix[:] = data.draw(NUMBERS)
+    for place, number in data.draw(st.lists(st.tuples(st.integers(0, size - 1), NUMBERS), max_size=8)):
+        matrix[place] = number
+    matrix = matrix.reshape(keys, rows)
     columns = [sum(int(value) << 64 * slot for slot, value in enumerate(column)) for column in matrix.T]
     combined = combine(columns, keys)
     assert [combined >> 64 * slot & (1 << 64) - 1 for slot in range(keys)] == combine_rows(matrix).tolist()

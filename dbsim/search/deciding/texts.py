@@ -16,7 +16,7 @@ from dbsim.options import IndexOptions
 from dbsim.search.limits import SLACK, Bounds
 from dbsim.search.query import Query
 from dbsim.search.results import Hit
-from dbsim.tables.source import Key, public_key
+from dbsim.tables.source import Key, public_keys
 from dbsim.text.short import Shingles
 
 Decided = tuple[float, bool]  # the exact value, and whether the text is another one than was signed
@@ -74,8 +74,10 @@ def decide(
 ) -> list[Hit]:
     """Every row that is there with its score, best first; `exact` compares texts, None without a question's text."""
 
+    shown = dict(zip((row.key for row in rows), public_keys(names, [row.key for row in rows]), strict=True))
+
     def hit(row: Ranked, score: float, *, exact: bool, stale: bool) -> Hit:
-        return Hit(public_key(names, row.key), score, exact=exact, stale=stale or row.queued)
+        return Hit(shown[row.key], score, exact=exact, stale=stale or row.queued)
 
     found: list[Hit] = []
     doubtful: list[Ranked] = []

@@ -14,6 +14,8 @@ from psycopg.pq import TransactionStatus
 from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 
+from dbsim.refusals import without_values
+
 CONNECTION_FAILED = "08006"  # drivers give no code for a connection that broke or was refused
 POLL_SECONDS = 1.0  # where nothing can wake a sleeping worker: another driver than psycopg, or a pooler
 log = logging.getLogger("dbsim")
@@ -88,7 +90,8 @@ def state(error: BaseException) -> str | None:
 
 
 def detail(error: BaseException) -> str:
-    """The first line of what the server said; asyncpg's adapter puts the class in front."""
+    """The first line of what the server said, without values of rows; asyncpg's adapter puts the class in front."""
     original = error.orig if isinstance(error, DBAPIError) else error
     line = (str(original).strip().split("\n") or [""])[0]
-    return line.split(">: ", 1)[-1] if line.startswith("<class ") else line
+    line = line.split(">: ", 1)[-1] if line.startswith("<class ") else line
+    return without_values(state(error) or "", line)
