@@ -20,7 +20,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 import dbsim
 from dbsim.cli.ending import Declined
-from dbsim.options.asking import MAX_CANDIDATES
+from dbsim.options.asking import LIMIT, MAX_CANDIDATES, PROBES
 
 LOG_SECONDS = 5.0
 MOST_EXACT = 2**53
@@ -86,14 +86,16 @@ def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--max-candidates", type=int, default=MAX_CANDIDATES, show_default=True, help="Rows ranked at most."
         ),
-        click.option("--probes", type=int, default=0, help="Neighbouring buckets of each key to look into as well."),
+        click.option(
+            "--probes", type=int, default=PROBES, help="Neighbouring buckets of each key to look into as well."
+        ),
         click.option(
             "--verify/--estimate",
             default=None,
             help="Compare the texts of all rows, or of none.  [default: near the threshold]",
         ),
         click.option("--where", help="SQL condition on the table, e.g. \"lang = 'de'\"."),
-        click.option("--limit", type=int, default=10, show_default=True, help="Hits at most."),
+        click.option("--limit", type=int, default=LIMIT, show_default=True, help="Hits at most."),
         click.option("--threshold", type=float, help="Lowest score; the index's own by default."),
     ):
         command = option(command)

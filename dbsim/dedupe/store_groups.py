@@ -23,7 +23,7 @@ from dbsim.engines.signature_rows import Numbers
 from dbsim.tables import group_results, group_state
 
 BATCH = 5_000  # contents written in one transaction
-BEING_MADE = " …"  # behind the name of a result whose groups are not complete
+BEING_MADE = " ..."  # behind the name of a result whose groups are not complete; in ASCII, which every encoding has
 
 
 @dataclass

@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, TextClause
 from dbsim.errors import InvalidOption
 from dbsim.hashing.family import ESTIMATED
 from dbsim.options import IndexOptions, describe_columns
-from dbsim.options.asking import MAX_CANDIDATES, MOST_TEXTS, SPARE
+from dbsim.options.asking import LIMIT, MAX_CANDIDATES, MOST_TEXTS, PROBES, SPARE
 
 Text = str | Mapping[str, str]  # one text for all fields, or each field's
 Condition = str | TextClause | ColumnElement[bool]
@@ -30,9 +30,9 @@ class Bounds:
     """
 
     threshold: float
-    limit: int = 10
+    limit: int = LIMIT
     max_candidates: int = MAX_CANDIDATES
-    probes: int = 0
+    probes: int = PROBES
     verify: bool | None = None
     measure: str = "jaccard"
 
@@ -74,10 +74,10 @@ class Search:
     """
 
     threshold: float | None = None
-    limit: int = 10
+    limit: int = LIMIT
     where: Where = None
     max_candidates: int = MAX_CANDIDATES
-    probes: int = 0
+    probes: int = PROBES
     verify: bool | None = None
 
     def changed(self, **changes: Unpack[SearchOptions]) -> Search:
