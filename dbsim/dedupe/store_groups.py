@@ -23,7 +23,7 @@ from dbsim.engines.signature_rows import Numbers
 from dbsim.tables import group_results, group_state
 
 BATCH = 5_000  # contents written in one transaction
-BEING_MADE = " …"  # behind the name of a result whose groups are not complete
+BEING_MADE = " ..."  # behind the name of a result whose groups are not complete; in ASCII, which every encoding has
 
 
 @dataclass
@@ -129,6 +129,7 @@ class Regrouping:
 
     def _store(self, connection: Connection, rows: list[tuple[Any, ...]]) -> int:
         group_state.own(connection, self.place.groups, self.number, self.place.token)
+        self.place.backend.make_room(connection, writing=True)
         self.place.backend.insert_rows(connection, self.place.groups.contents, rows)
         return len(rows)
 

@@ -178,6 +178,7 @@ class Pairing:
 
     def _store(self, connection: Connection, edges: Edges, reached: int) -> State:
         state = group_state.own(connection, self.place.groups, self.number, self.place.token)
+        self.place.backend.make_room(connection, writing=True)
         insert_edges(connection, self.place, self.number, edges)
         self.place.note_unread(connection, self.number)
         group_state.save(connection, self.place.groups, self.number, reached=reached)

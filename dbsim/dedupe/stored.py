@@ -110,7 +110,7 @@ class Stored:
 
 
 def _checked(name: str) -> str:
-    if not name.strip() or len(name) > 100 or name == PUBLISHED or name.endswith(BEING_MADE):
+    if not name.strip() or len(name) > 100 or name == PUBLISHED or name.endswith((BEING_MADE, " …")):
         raise InvalidOption(f"{name!r} cannot name a result: use 1 to 100 characters, but not {PUBLISHED!r}")
     return name
 

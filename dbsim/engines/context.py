@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from sqlalchemy import Connection, Engine
 
-from dbsim.engines import transactions
+from dbsim.engines import compiled, transactions
 from dbsim.engines.backend import Backend
 from dbsim.engines.execute import TableHook
 from dbsim.hashing.signer import Signer
@@ -49,6 +49,7 @@ class DatabaseContext:
 
     def of(self, record: IndexRecord, signer: Signer | None = None) -> IndexContext:
         """One generation of an index here."""
+        compiled.seen(self.engine, record.name, record.generation)
         return IndexContext(
             engine=self.engine,
             backend=self.backend,

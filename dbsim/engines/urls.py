@@ -9,12 +9,14 @@ import weakref
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Engine, create_engine, make_url
+from sqlalchemy import Engine, create_engine, event, make_url
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import ArgumentError
 
 from dbsim.errors import DbsimError, UnknownFile
 
+UNREADABLE = "the database URL cannot be read: write postgresql://user@host/name or sqlite:///path"
+NO_PATH = re.compile(r"\bpassword\s*=|^postgres(ql)?[:/].*@", re.IGNORECASE)  # and perhaps a password is in it
 DATABASE_FILES = re.compile(r"\.(db|db3|sqlite|sqlite3|s3db|sl3)$", re.IGNORECASE)  # worth a suggestion
 _MADE: weakref.WeakKeyDictionary[Engine, str] = weakref.WeakKeyDictionary()  # and what they were made from
 _INHERITED: list[Any] = []  # pools of the parent process: collected here, their connections would end for it as well
@@ -60,12 +62,21 @@ def _engine_for(url: URL, create: bool) -> Engine:
     if url.get_backend_name() != "sqlite":
         arguments = {name: _number(name, url.query[name]) for name in NUMBERS if name in url.query}
         plain = url.difference_update_query(NUMBERS)
-        return create_engine(plain, pool_pre_ping=False, connect_args=arguments, query_cache_size=STATEMENTS)
+        made = create_engine(plain, pool_pre_ping=False, connect_args=arguments, query_cache_size=STATEMENTS)
+        event.listen(made, "connect", _as_text, insert=True)  # before SQLAlchemy asks for the server's version
+        return made
     path = Path(url.database or ":memory:")
     if not create and not in_memory(url) and "uri" not in url.query and not path.exists():
         near = [other for other in path.parent.glob("*") if other.is_file() and DATABASE_FILES.search(other.name)]
         raise UnknownFile("database file", path, near)
     return create_engine(url, connect_args={"timeout": BUSY_SECONDS}, query_cache_size=STATEMENTS)
+
+
+def _as_text(connection: Any, _: object) -> None:
+    """A database in SQL_ASCII answers in bytes, also what SQLAlchemy asks it; nothing else is told what to speak."""
+    if connection.info.parameter_status("client_encoding") == "SQL_ASCII":
+        connection.execute("SET client_encoding TO 'UTF8'")
+        connection.commit()
 
 
 def shown(engine: Engine) -> str:
@@ -97,6 +108,8 @@ def _url(target: str) -> URL:
     if not target:
         raise DbsimError("name a database: a SQLite path, or a URL such as postgresql://user@host/name")
     if "://" not in target:
+        if NO_PATH.search(target) and not Path(target).exists():
+            raise DbsimError(UNREADABLE)
         return URL.create("sqlite", database=target)
     scheme = target.split("://")[0]
     if scheme.split("+")[0] not in ("sqlite", "postgresql", "postgres"):
@@ -105,10 +118,8 @@ def _url(target: str) -> URL:
         raise DbsimError(f"dbsim works on SQLite and PostgreSQL, not on {scheme!r}: {hint}")
     try:
         url = make_url(target)
-    except (ArgumentError, ValueError) as error:
-        raise DbsimError(
-            "the database URL cannot be read: write postgresql://user@host/name or sqlite:///path"
-        ) from error
+    except (ArgumentError, ValueError):
+        raise DbsimError(UNREADABLE) from None  # whose text may have the password
     return _own_driver(url)
 
 

@@ -154,7 +154,7 @@ class Signer:
         usual = FieldPlan(field.analyser, 1.0, field.bits, words=field.words)
         if self.fields != (usual,) or field.analyser.unit != "words" or type(self.family) is not MinHash:
             return None
-        return SingleTexts(field.analyser, field.bits, self.plan, self._secret, self._hasher.table.hash)
+        return SingleTexts(field.analyser, field.bits, self.plan, self._secret, self._hasher.table.looked_up)
 
     @cached_property
     def marks(self) -> Marks:

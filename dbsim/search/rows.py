@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 
 from dbsim.engines.stored_keys import stored_keys
 from dbsim.errors import UnknownKey
-from dbsim.search.asking import Asker
+from dbsim.search.several import Several
 from dbsim.tables.key_conditions import chunks
 from dbsim.tables.source import Key, public_key
 
@@ -17,7 +17,7 @@ Row = tuple[str, ...]  # the text of every field
 
 
 @dataclass
-class Rows(Asker):
+class Rows(Several):
     """Of the table of one index."""
 
     def texts(self, keys: Sequence[Key]) -> list[str | None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
@@ -25,12 +26,14 @@ from sqlalchemy.schema import Index
 from sqlalchemy.sql.ddl import CreateIndex
 from sqlalchemy.types import UserDefinedType
 
+from dbsim.options import IndexOptions
 from dbsim.tables.catalogue import IndexRecord
 from dbsim.tables.names import identifier
 from dbsim.tables.types import filter_bits, moment, placed
 
 MOST_COLUMNS = 32  # of a B-tree on PostgreSQL
 LAYOUTS = 256  # indexes and generations whose tables a process keeps
+GENERATIONS = 4  # of these, of one index: an index whose options change all the time must not fill the memory
 Made = TypeVar("Made")
 _MAKING = RLock()
 
@@ -54,10 +57,31 @@ class made_once(Generic[Made]):  # read like a property
         return found
 
 
-@lru_cache(LAYOUTS)
-def _made(layout: tuple[object, ...]) -> dict[str, Any]:
-    """What is made once of a layout."""
-    return {}
+@dataclass(frozen=True)
+class Layout:
+    """What the tables of one generation follow from; in any database."""
+
+    options: IndexOptions
+    primary_key: tuple[tuple[str, str], ...]
+    generation: int
+    shown: bool
+
+
+_LAYOUTS: OrderedDict[Layout, dict[str, Any]] = OrderedDict()  # the one that was used last is the last
+
+
+def _made(layout: Layout) -> dict[str, Any]:
+    """What is made once of a layout; a new generation of an index makes earlier ones forgotten."""
+    with _MAKING:
+        if layout not in _LAYOUTS:
+            oldest, name = layout.generation - GENERATIONS, layout.options.name
+            for one in [one for one in _LAYOUTS if one.generation <= oldest and one.options.name == name]:
+                del _LAYOUTS[one]
+            _LAYOUTS[layout] = {}
+        _LAYOUTS.move_to_end(layout)
+        if len(_LAYOUTS) > LAYOUTS:
+            _LAYOUTS.popitem(last=False)
+        return _LAYOUTS[layout]
 
 
 def signatures_name(index: str, generation: int) -> str:
@@ -116,7 +140,7 @@ class IndexTables:
     def made(self) -> dict[str, Any]:
         """See `made_once`."""
         record = self.record
-        return _made((record.options, record.primary_key, record.generation, self.shown))
+        return _made(Layout(record.options, record.primary_key, record.generation, self.shown))
 
     @cached_property
     def key_names(self) -> list[str]:

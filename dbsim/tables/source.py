@@ -45,6 +45,9 @@ class Source:
                 )
 
 
+Name = tuple[str | None, str]  # a table's schema and name
+
+
 @dataclass(frozen=True)
 class Reference:
     """A foreign key of another table, or of the same, that points to a table; `action` is what ON DELETE says."""
@@ -54,6 +57,7 @@ class Reference:
     columns: tuple[str, ...]
     referred: tuple[str, ...]
     action: str
+    own: bool = False  # whether it is a key of the indexed table itself, or of a part of it
 
 
 @dataclass

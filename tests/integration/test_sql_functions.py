@@ -212,13 +212,14 @@ def test_nondeterministic_collation(signing: dbsim.Database) -> None:
     assert [tuple(row)[1:]] == signed_in_python(index, [body])
 
 
-def test_sql_ascii_has_views_but_no_functions(postgres_url: str) -> None:
+@pytest.mark.parametrize("said", [{"client_encoding": "utf8"}, {}])
+def test_sql_ascii_has_views_but_no_functions(postgres_url: str, said: dict[str, str]) -> None:
     name = f"t_{uuid.uuid4().hex[:12]}"
     with psycopg.connect(postgres_url, autocommit=True) as connection:
         connection.execute(
             f"CREATE DATABASE {name} TEMPLATE template0 ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C'"
         )
-    url = make_url(postgres_url).set(database=name).update_query_dict({"client_encoding": "utf8"})
+    url = make_url(postgres_url).set(database=name).update_query_dict(said)
     database = dbsim.open(url.render_as_string(hide_password=False))
     database.upgrade()
     make_table(database, {1: "one two three four", 2: "one two three four"})

@@ -588,14 +588,14 @@ MUTANTS = (
         "dbsim/search/deciding/texts.py",
         "        return self.lowest <= score < self.highest",
         "        return False",
-        _tests("integration/test_promise.py", "integration/test_search.py", only="exact or threshold or brute"),
+        _tests("integration/test_search.py", only="exact or threshold or brute"),
     ),
     Mutant(
         "a search ranks the worst first",
         "dbsim/search/statements/statement.py",
         "        return [best.desc().nulls_last(), *ties]",
         "        return [best.asc().nulls_last(), *ties]",
-        _tests("integration/test_search.py", only="limit or brute or ties"),
+        _tests("integration/test_search.py", only="limit or brute or ties or best_of_many"),
     ),
     Mutant(
         "a word signature is asked for any of the bits",

@@ -6,12 +6,12 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import Connection, delete, select
+from sqlalchemy import Connection, delete, func, select
 
 from dbsim.dedupe.acting.resolve import PLAN, Acting, Resolution
 from dbsim.errors import DbsimError
 from dbsim.tables.names import quote
-from dbsim.tables.source import Reference
+from dbsim.tables.source import Name, Reference
 
 RAW = {"no_parameters": True}
 DEEPEST = 20  # tables in a chain of ON DELETE CASCADE
@@ -28,7 +28,7 @@ class Deletion(Acting):
         keys = ", ".join(quote(name) for name in self.place.tables.key_names)
         planned = ", ".join(f"dbsim_key{number}" for number in range(len(self.place.tables.key_names)))
         goes = f"({keys}) IN (SELECT {planned} FROM {PLAN} WHERE dbsim_place > 1)"
-        counts = _Consequences(self, connection, quote(options.schema, options.table))
+        counts = _Consequences(self, connection, (options.schema, options.table))
         counts.follow(options.table, options.schema, goes, 0)
         done = replace(found, cascaded=counts.cascaded, emptied=counts.emptied, blocked=counts.blocked)
         return replace(done, moved=counts.moved)
@@ -43,14 +43,21 @@ class Deletion(Acting):
 
     def act(self, connection: Connection, plan: Any) -> None:
         source = self.place.tables.source
-        chosen = select(*self.ranking.ranked_keys(plan)).where(plan.c.dbsim_place > 1)
-        connection.execute(delete(source).where(self.key(source).in_(chosen)))
+        connection.execute(delete(source).where(self.key(source).in_(self._chosen(plan))))
+
+    def undone(self, connection: Connection, plan: Any) -> int:
+        source = self.place.tables.source
+        there = select(func.count()).select_from(source).where(self.key(source).in_(self._chosen(plan)))
+        return connection.scalar(there) or 0
+
+    def _chosen(self, plan: Any) -> Any:
+        return select(*self.ranking.ranked_keys(plan)).where(plan.c.dbsim_place > 1)
 
 
 class _Consequences:
     """Walks along the foreign keys from the rows that go."""
 
-    def __init__(self, deletion: Deletion, connection: Connection, source: str) -> None:
+    def __init__(self, deletion: Deletion, connection: Connection, source: Name) -> None:
         self._backend, self._connection, self._source = deletion.place.backend, connection, source
         self._goes = ""  # the condition on the source's own rows
         self._moving = sorted(deletion.place.tables.key_names) if deletion.follow else []
@@ -60,7 +67,7 @@ class _Consequences:
     def follow(self, table: str, schema: str | None, goes: str, depth: int) -> None:
         """`goes` is a condition on the table's rows."""
         self._goes = self._goes or goes
-        for reference in self._backend.references(self._connection, table, schema):
+        for reference in self._backend.references(self._connection, (schema, table), self._source):
             mine, other = (", ".join(map(quote, names)) for names in (reference.columns, reference.referred))
             refers = f"({mine}) IN (SELECT {other} FROM {quote(schema, table)} WHERE {goes})"
             count = self._count(reference, refers)
@@ -81,9 +88,6 @@ class _Consequences:
     def _count(self, reference: Reference, refers: str) -> int:
         """Rows that refer; those that go anyway do not count."""
         table = quote(reference.schema, reference.table)
-        also = f" AND NOT ({self._goes})" if self._is_source(reference) else ""
+        also = f" AND NOT ({self._goes})" if reference.own else ""
         statement = f"SELECT count(*) FROM {table} WHERE {refers}{also}"
         return self._connection.exec_driver_sql(statement, execution_options=RAW).scalar_one()  # type: ignore[no-any-return]
-
-    def _is_source(self, reference: Reference) -> bool:
-        return self._source in (quote(reference.schema, reference.table), quote(None, reference.table))

@@ -32,7 +32,7 @@ from dbsim.tables.source import Key, Unindexable, public_key
 from dbsim.text.normalisers.registry import normaliser_of
 
 GROUPS = 200  # read at once
-VALUES = "dbsim_golden"  # a temporary table
+VALUES = "_dbsim_golden"  # a temporary table; `dbsim_golden` is that of an index called golden
 
 
 @dataclass(frozen=True)
@@ -230,6 +230,11 @@ class Merging:
         if self.move:
             self._move(connection, kept, gone)
         connection.execute(delete(self._source).where(among(keys, gone)))
+        if connection.execute(select(*keys).where(among(keys, gone))).first() is not None:
+            raise DbsimError(
+                f"a trigger, a rule or a policy of table {self._source.name!r} keeps rows that were to go: "
+                f"let it allow this role to delete them"
+            )
         self._restore(connection, kept, list(chosen))
         return len(gone)
 
@@ -272,7 +277,8 @@ class Merging:
         tables = self.place.tables
         options = tables.record.options
         types = [type_ for _, type_ in tables.record.primary_key]
-        for reference in self.place.backend.references(connection, options.table, options.schema):
+        source = (options.schema, options.table)
+        for reference in self.place.backend.references(connection, source, source):
             if sorted(reference.referred) != sorted(tables.key_names):
                 continue
             order = [reference.columns[reference.referred.index(name)] for name in tables.key_names]

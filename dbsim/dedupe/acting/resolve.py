@@ -21,7 +21,7 @@ from dbsim.tables import catalogue, group_results, group_state
 from dbsim.tables.names import quote, raw_sql
 from dbsim.tables.source import Source
 
-PLAN = "dbsim_resolution"  # a temporary table
+PLAN = "_dbsim_resolution"  # a temporary table; `dbsim_resolution` is that of an index called resolution
 
 
 @dataclass(frozen=True)
@@ -85,6 +85,7 @@ class Acting(ABC):
                 raise IndexBehind("the groups have changed since they were counted: nothing was done, look again")
             self.refuse(found)
             self.act(connection, plan)
+            self.require_done(connection, plan)
             connection.exec_driver_sql(f"DROP TABLE {PLAN}")
             return replace(found, done=True)
 
@@ -105,6 +106,20 @@ class Acting(ABC):
     @abstractmethod
     def act(self, connection: Connection, plan: Any) -> None:
         """Do it."""
+
+    @abstractmethod
+    def undone(self, connection: Connection, plan: Any) -> int:
+        """The rows that are as they were, although it was done."""
+
+    def require_done(self, connection: Connection, plan: Any) -> None:
+        """All of it or nothing: a trigger, a rule or a policy of the host's may let a statement pass without effect."""
+        left = self.undone(connection, plan)
+        if left:
+            table = self.place.tables.record.options.table
+            raise DbsimError(
+                f"a trigger, a rule or a policy of table {table!r} left {left} rows as they were: nothing was done; "
+                f"let it allow this role to change them, or act on the groups yourself"
+            )
 
     # ── pieces ──
     @property

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Engine
 
 from dbsim.errors import DbsimError
 from dbsim.tables.index_tables import IndexTables
-from dbsim.tables.source import Key, Reference
+from dbsim.tables.source import Key, Name, Reference
 
 GONE = (
     "a table or column is not there ({}): check the condition; "
@@ -34,8 +34,8 @@ class Transactions(ABC):
         return nullcontext()
 
     @abstractmethod
-    def references(self, connection: Connection, table: str, schema: str | None) -> list[Reference]:
-        """The foreign keys that point to a table."""
+    def references(self, connection: Connection, table: Name, source: Name) -> list[Reference]:
+        """The foreign keys that point to a table or to a part of it; those of `source` are its `own`."""
 
     def all_rows_visible(self, connection: Connection) -> AbstractContextManager[None]:
         """In a caller's transaction: an error, not fewer rows, where row-level security hides some."""

@@ -19,7 +19,7 @@ from dbsim.engines.postgresql.references import references
 from dbsim.resources import sql
 from dbsim.tables.key_forms import postgresql_forms
 from dbsim.tables.names import quote
-from dbsim.tables.source import Reference, Source, Unindexable
+from dbsim.tables.source import Name, Reference, Source, Unindexable
 
 
 class PostgreSQLHostTables(Backend):
@@ -75,5 +75,5 @@ class PostgreSQLHostTables(Backend):
     def key_forms(self, connection: Connection, value: Any, declared: str) -> Sequence[Any]:
         return postgresql_forms(value, declared, connection.dialect.driver)
 
-    def references(self, connection: Connection, table: str, schema: str | None) -> list[Reference]:
-        return references(connection, quote(schema, table))
+    def references(self, connection: Connection, table: Name, source: Name) -> list[Reference]:
+        return references(connection, quote(*table), quote(*source))

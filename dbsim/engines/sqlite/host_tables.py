@@ -21,7 +21,7 @@ from dbsim.engines.sqlite.references import references
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.key_forms import sqlite_forms
 from dbsim.tables.names import quote
-from dbsim.tables.source import Reference, Source, Unindexable
+from dbsim.tables.source import Name, Reference, Source, Unindexable
 
 MOST_NAMED = 1000  # rows whose keys cannot be read
 
@@ -107,5 +107,5 @@ class SQLiteHostTables(Backend):
     def key_forms(self, connection: Connection, value: Any, declared: str) -> Sequence[Any]:
         return sqlite_forms(value, declared)
 
-    def references(self, connection: Connection, table: str, schema: str | None) -> list[Reference]:
-        return references(connection, table)
+    def references(self, connection: Connection, table: Name, source: Name) -> list[Reference]:
+        return references(connection, table[1], source[1])

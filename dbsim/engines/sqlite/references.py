@@ -10,7 +10,7 @@ from dbsim.tables.source import Reference
 RAW = {"no_parameters": True}
 
 
-def references(connection: Connection, table: str) -> list[Reference]:
+def references(connection: Connection, table: str, source: str) -> list[Reference]:
     """A key without columns to point to means the primary key."""
     statement = "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name"
     found = []
@@ -26,7 +26,8 @@ def references(connection: Connection, table: str) -> list[Reference]:
             if None in referred_names:
                 referred_names = list(_primary_key(connection, table))
             names = tuple(name for name in referred_names if name is not None)
-            found.append(Reference(None, name, tuple(row[1] for row in rows), names, rows[0][3]))
+            own = name.lower() == source.lower()
+            found.append(Reference(None, name, tuple(row[1] for row in rows), names, rows[0][3], own))
     return found
 
 

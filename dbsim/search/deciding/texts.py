@@ -98,16 +98,13 @@ def decide(
 
 def compared_single(signer: Signer, question: Shingles, rows: Sequence[Ranked]) -> list[Decided] | None:
     """`compared` for a question that was signed by itself and a few rows; None when a text is not one for that."""
-    single = signer.single
-    if single is None or len(rows) > FEW:
+    if signer.single is None or len(rows) > FEW:
         return None
-    found: list[Decided] = []
-    for row in rows:
-        one = single.compare(question, row.texts[0]) if row.texts else None
-        if one is None:
-            return None
-        found.append((one[0], signer.keyed and one[1] != row.fingerprint))
-    return found
+    found = signer.single.compare(question, (row.texts[0] if row.texts else "" for row in rows))
+    if found is None:
+        return None
+    pairs = zip(found, rows, strict=True)
+    return [(value, signer.keyed and fingerprint != row.fingerprint) for (value, fingerprint), row in pairs]
 
 
 def compared(signer: Signer, question: Documents, numbers: Sequence[int], rows: Sequence[Ranked]) -> list[Decided]:

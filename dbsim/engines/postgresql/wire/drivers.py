@@ -6,6 +6,7 @@ Connection → psycopg's own connection or None; an error of any driver → its 
 from __future__ import annotations
 
 import logging
+import selectors
 from weakref import WeakSet
 
 import psycopg
@@ -36,6 +37,17 @@ def pooled(raw: psycopg.Connection) -> bool:
     with raw.cursor() as cursor:
         row = cursor.execute("SELECT pg_catalog.pg_backend_pid()", prepare=False).fetchone()
     return row is not None and row[0] != raw.info.backend_pid
+
+
+def await_notification(raw: psycopg.Connection, seconds: float) -> None:
+    """Asleep in the system: psycopg's own way of waiting looks ten times a second whether somebody pressed Ctrl-C."""
+    if any(raw.notifies(timeout=0, stop_after=1)):  # it came with the answer to the last statement
+        return
+    with selectors.DefaultSelector() as selector:
+        selector.register(raw.fileno(), selectors.EVENT_READ)
+        selector.select(seconds)
+    for _ in raw.notifies(timeout=0, stop_after=1):
+        break
 
 
 def say_polling(engine: Engine, why: str) -> None:
