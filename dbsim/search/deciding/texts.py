@@ -100,7 +100,7 @@ def compared_single(signer: Signer, question: Shingles, rows: Sequence[Ranked]) 
     """`compared` for a question that was signed by itself and a few rows; None when a text is not one for that."""
     if signer.single is None or len(rows) > FEW:
         return None
-    found = signer.single.compare(question, (row.texts[0] if row.texts else "" for row in rows))
+    found = signer.single.compare(question, [row.texts[0] if row.texts else "" for row in rows])
     if found is None:
         return None
     pairs = zip(found, rows, strict=True)
