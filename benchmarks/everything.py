@@ -16,7 +16,7 @@ from typing import Any
 from benchmarks.report import NOT_INSTALLED, console, number
 
 GRACE = 30  # seconds from SIGTERM until it is killed: time to stop its PostgreSQL and remove its files
-BUSY = 0.5  # load a core before a benchmark began; above it times say more about the neighbours
+BUSY = 0.25  # of the cores it may use, before it began; above it times say more about the neighbours
 HEADINGS = ("measured", "dbsim", "unit", "beside", "value", "ratio", "bar", "", "note")
 
 
@@ -34,7 +34,7 @@ class Outcome:
     def busy(self) -> bool:
         """Whether others were at work when it began."""
         machine = (self.report or {}).get("machine")
-        return bool(machine) and machine["load_before"][0] > BUSY * machine["cores"]
+        return bool(machine) and machine["busy_before"] > BUSY
 
     def count(self, verdict: str) -> int:
         return sum(figure["verdict"] == verdict for figure in (self.report or {}).get("figures", ()))
@@ -148,8 +148,9 @@ def _section(one: Outcome, about: Mapping[str, str]) -> str:
     if one.report is None:
         return "\n".join([*lines, f"{one.problem[:1].upper()}{one.problem[1:]}.\n"])
     sizes = ", ".join(f"{name} {value}" for name, value in one.report["sizes"].items())
-    load = one.report["machine"]["load_before"][0]
-    lines += [f"Sizes: {sizes}. Ended {one.ended} after {one.seconds:.0f} s; load before {load:.1f}.\n"]
+    machine = one.report["machine"]
+    where = f"{machine['used']} of {machine['cores']} cores, {machine['busy_before']:.0%} busy before"
+    lines += [f"Sizes: {sizes}. Ended {one.ended} after {one.seconds:.0f} s; on {where}.\n"]
     lines += ["| " + " | ".join(HEADINGS) + " |", "|---|--:|---|---|--:|--:|---|---|---|"]
     lines += ["| " + " | ".join(map(_cell, _row(figure))) + " |" for figure in one.report["figures"]]
     return "\n".join(lines) + "\n"

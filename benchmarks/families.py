@@ -1,7 +1,7 @@
 """python -m benchmarks.families [--size …] [--part rfc|howto] [--plot FILE]: every family at ten candidates a query.
 
-As in seed 000, chapter 4: each method is set so that a query finds ten rows on average; then recall and precision of
-the rows found are measured against the cosine similarity of tf-idf vectors at thresholds from 0 to 1, averaged over
+As in Potthast 2006, chapter 4: each method is set so that a query finds ten rows on average; then recall and precision
+of the rows found are measured against the cosine similarity of tf-idf vectors at thresholds from 0 to 1, averaged over
 the queries.
 """
 

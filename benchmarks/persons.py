@@ -20,6 +20,7 @@ from benchmarks import (
     corpora,
     households,
     other_registers,
+    person_doors,
     person_groups,
     register,
     server,
@@ -51,8 +52,9 @@ RECALL = {"fake1000": 0.83}
 RECALL_ELSE, PRECISION = 0.99, 0.98
 CANDIDATES, CANDIDATES_GENERATED = 40, 50
 GENERATED, FAMILIES = "generated", "households"
+DATABASE = "database"  # the generated register in SQLite and in PostgreSQL: its first sync, and the door
 OTHER_ROWS = 5_000  # of each register unlike the sets that bars are for
-PARTS = (*F1, GENERATED, FAMILIES, *other_registers.REGISTERS)
+PARTS = (*F1, GENERATED, FAMILIES, DATABASE, *other_registers.REGISTERS)
 SEED = 1
 
 
@@ -124,6 +126,9 @@ def run(size: str, parts: Sequence[str] = PARTS) -> Report:
     rates = {"seed": SEED, "duplicates": register.DUPLICATES, "household": register.HOUSEHOLD, "errors": register.RATES}
     report = Report("persons", asdict(sizes) | rates)
     for part in parts:
+        if part == DATABASE:
+            person_doors.measure(report, register.register(sizes.generated, SEED), full=size == "full")
+            continue
         people = corpus(part) if part in F1 else made(part, sizes.generated)
         if people is None:
             console.print(f"{part}: not measured, the folder of corpora is not there")

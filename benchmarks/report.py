@@ -15,7 +15,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import corpora
+from benchmarks import corpora, neighbours
 
 PACKAGES = ("dbsim", "numpy", "sqlalchemy", "psycopg", "datasketch", "rensa", "splink", "sqlite-utils")
 NOT_INSTALLED = 3  # exit code of a benchmark that cannot run without its peer
@@ -64,7 +64,7 @@ class Report:
     sizes: dict[str, Any]
     figures: list[Figure] = field(default_factory=list)
     versions: dict[str, str] = field(default_factory=dict)
-    load_before: tuple[float, ...] = field(default_factory=os.getloadavg)
+    busy_before: float = field(default_factory=neighbours.busy)
 
     def add(
         self,
@@ -94,7 +94,7 @@ class Report:
     def to_json(self) -> dict[str, Any]:
         return {
             "benchmark": self.benchmark,
-            "machine": machine() | {"load_before": self.load_before, "load_after": os.getloadavg()},
+            "machine": machine() | {"busy_before": self.busy_before},
             "versions": versions() | self.versions,
             "data": corpora.origin(),
             "sizes": self.sizes,
@@ -133,6 +133,7 @@ def machine() -> dict[str, Any]:
     return {
         "processor": _processor(),
         "cores": os.cpu_count(),
+        "used": len(neighbours.cores()),
         "memory_gb": round(pages / 2**30, 1),
         "system": platform.platform(),
     }

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks import corpora, server
+from benchmarks.processes import Server, Spent, spend, watched
 from benchmarks.report import Report, Target, console, installed
 
 LENGTH = 450  # characters a row
 COPIES, NEAR = 0.1, 0.1  # shares of exact and of edited copies
 THRESHOLD, WORDS = 0.7, 3
+CORES = 2  # that two workers are given
 WRITTEN = 10_000  # rows written at once
-LOOK = 0.1  # seconds between two looks at the memory
 # the issue's bars hold for these numbers of rows and two cores; smaller runs have none
 BULK_BARS = {2_000_000: (60, 1200), 5_000_000: (130, 1500)}  # rows: seconds, megabytes
 WORKERS_BAR = (1_000_000, Target("≥", 1.7))
@@ -58,14 +56,6 @@ SIZES = {
     ),
 }
 PARTS = ("bulk", "workers", "grown", "spark")
-
-
-@dataclass(frozen=True)
-class Spent:
-    """Of a process and its children together: wall time, and the largest sum of proportional set sizes seen."""
-
-    seconds: float
-    megabytes: float
 
 
 def run(size: str, parts: Sequence[str] = PARTS) -> Report:
@@ -185,8 +175,9 @@ def datasketch_rate(rows: int) -> float | None:
 
 # ── sync --workers ──
 def workers(report: Report, sizes: Sizes, url: str, engine: str) -> None:
-    """The same table twice, filled by one process and by two."""
-    rates, memory = {}, {}
+    """The same table twice, filled by one process and by two; and what two cores allow, whatever is done with them."""
+    spent: dict[int, Spent] = {}
+    busy: dict[int, float] = {}  # seconds of CPU, the server's among them
     for count in (1, 2):
         console.print(f"{engine}: sync --workers {count}, {sizes.synced:,} rows")
         with server.empty(engine, url) as database:
@@ -195,11 +186,19 @@ def workers(report: Report, sizes: Sizes, url: str, engine: str) -> None:
                 "documents", table="documents", columns="body", words=WORDS, threshold=THRESHOLD, secret=server.SECRET
             )
             target = database.engine.url.render_as_string(hide_password=False)
-            spent = spend("sync", target, "documents", "--workers", str(count))
+            theirs = Server.of(database)
+            spent[count] = spend("sync", target, "documents", "--workers", str(count))
+            busy[count] = spent[count].cpu + theirs.since()
             if index.status().state != "ready":
                 raise SystemExit("sync left the index unfinished")
-        rates[count], memory[count] = sizes.synced / spent.seconds, spent.megabytes
     rows, bar = WORKERS_BAR
+    rates = {count: sizes.synced / one.seconds for count, one in spent.items()}
+    alone = busy[1] / spent[1].seconds
+    note = (
+        f"start-up and index builds included; of {CORES} cores, one worker keeps {alone:.2f} busy, so at most "
+        f"{CORES / alone:.2f} ×; CPU {busy[1]:.1f} s and {busy[2]:.1f} s, of which {spent[1].cpu:.1f} and "
+        f"{spent[2].cpu:.1f} the client; its memory {spent[1].megabytes:.0f} and {spent[2].megabytes:.0f} MB"
+    )
     report.add(
         f"sync --workers 2, {engine}, {sizes.synced:,} rows",
         rates[2],
@@ -207,46 +206,5 @@ def workers(report: Report, sizes: Sizes, url: str, engine: str) -> None:
         peer="--workers 1",
         peer_value=rates[1],
         target=bar if sizes.synced >= rows else None,
-        note=f"start-up and index builds included; client memory {memory[1]:.0f} and {memory[2]:.0f} MB",
+        note=note,
     )
-
-
-# ── processes ──
-def spend(*arguments: str) -> Spent:
-    """Of `dbsim …`; exit code 1, nothing found, counts as done."""
-    command = [sys.executable, "-c", "from dbsim.cli import main; main()", *arguments]
-    return watched(command, f"dbsim {' '.join(arguments[:2])}")
-
-
-def watched(command: Sequence[str], name: str) -> Spent:
-    start, peak = time.perf_counter(), 0.0
-    with tempfile.TemporaryFile() as said:
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=said)
-        while process.poll() is None:
-            peak = max(peak, _memory(process.pid))
-            try:
-                process.wait(LOOK)
-            except subprocess.TimeoutExpired:
-                continue
-        taken = time.perf_counter() - start
-        said.seek(0)
-        message = said.read().decode(errors="replace").strip()
-    if process.returncode not in (0, 1):
-        raise SystemExit(f"{name} ended with exit code {process.returncode}: {message}")
-    return Spent(taken, peak)
-
-
-def _memory(pid: int) -> float:
-    """Megabytes of a process and its children; pages that several share count once."""
-    total = 0.0
-    try:
-        process = psutil.Process(pid)
-        family = [process, *process.children(recursive=True)]
-    except psutil.Error:
-        return total
-    for one in family:
-        try:
-            total += one.memory_full_info().pss / 2**20
-        except psutil.Error:  # it has ended since
-            continue
-    return total

@@ -251,7 +251,8 @@ def describe(report: Report, part: str, taken: dict[str, dict[str, list[float]]]
             peer="the barest trigger" if against_bare else "without triggers",
             peer_value=bare if against_bare else plain,
             target=bar(part, name),
-            note=f"by round {pairs.min():.2f} to {pairs.max():.2f}; the barest trigger {bare / plain:.2f}",
+            note=f"by round {pairs.min():.2f} to {pairs.max():.2f}; "
+            f"the barest trigger {bare / plain:.2f}, so {watched / bare:.2f} × it",
         )
 
 

@@ -63,7 +63,7 @@ def resolve(field: Field, sample: Sequence[str], threshold: float, spread: WordS
 
 
 def _with_parts(field: Field, sample: Sequence[str]) -> Field:
-    """As in seed 004: ä is ae; trigrams of longer values, digrams of short ones; room for nine of ten values."""
+    """As in Kampf's sketch: ä is ae; trigrams of longer values, digrams of short ones; room for nine of ten values."""
     if field.unit == "words":
         raise InvalidOption("partitioned filters are made of n-grams of characters: say characters=2 or 3, not words")
     assert field.parted is not None

@@ -10,8 +10,8 @@ from typing import Any, Self
 
 from sqlalchemy import Connection, Engine
 
-from dbsim.context import DatabaseContext
 from dbsim.engines.callers import require_plain_names
+from dbsim.engines.context import DatabaseContext
 from dbsim.engines.execute import TableHook
 from dbsim.engines.registry import backend_of, register
 from dbsim.engines.urls import engine_for, shown

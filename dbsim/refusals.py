@@ -28,12 +28,13 @@ def driver_errors() -> tuple[type[Exception], ...]:
 def refusal(error: BaseException) -> str:
     """The server's own first line; what follows it (DETAIL, CONTEXT, parameters) holds values of rows."""
     original: Any = getattr(error, "orig", None) or error
-    first = without_values(original, (str(original).strip().splitlines() or [type(original).__name__])[0])
+    state = getattr(original, "sqlstate", None) or getattr(original, "pgcode", None) or ""
+    first = without_values(str(state), (str(original).strip().splitlines() or [type(original).__name__])[0])
     raised_by_sqlalchemy = original is error and type(error).__module__.startswith("sqlalchemy")
     return f"the database cannot be used: {first}" if raised_by_sqlalchemy else f"the database refuses: {first}"
 
 
-def without_values(original: Any, line: str) -> str:
-    state = getattr(original, "sqlstate", None) or getattr(original, "pgcode", None) or ""
-    quotes_values = str(state).startswith(DATA_EXCEPTION) or "with text " in line
+def without_values(state: str, line: str) -> str:
+    """A message as it may be shown to people and logs, given its SQLSTATE."""
+    quotes_values = state.startswith(DATA_EXCEPTION) or "with text " in line
     return VALUE.sub("…", line) if quotes_values else line

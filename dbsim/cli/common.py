@@ -20,11 +20,19 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 import dbsim
 from dbsim.cli.ending import Declined
+from dbsim.options.asking import LIMIT, MAX_CANDIDATES, PROBES
 
 LOG_SECONDS = 5.0
 MOST_EXACT = 2**53
 database_argument = click.argument("db", metavar="DB")
 index_argument = click.argument("name", metavar="INDEX")
+
+
+def on_index(command: Callable[..., Any]) -> Callable[..., Any]:
+    """DB INDEX, the first two arguments of most commands."""
+    return database_argument(index_argument(command))
+
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
@@ -75,15 +83,19 @@ def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Options of everything that searches."""
     for option in (
         json_option,
-        click.option("--max-candidates", type=int, default=1000, show_default=True, help="Rows ranked at most."),
-        click.option("--probes", type=int, default=0, help="Neighbouring buckets of each key to look into as well."),
+        click.option(
+            "--max-candidates", type=int, default=MAX_CANDIDATES, show_default=True, help="Rows ranked at most."
+        ),
+        click.option(
+            "--probes", type=int, default=PROBES, help="Neighbouring buckets of each key to look into as well."
+        ),
         click.option(
             "--verify/--estimate",
             default=None,
             help="Compare the texts of all rows, or of none.  [default: near the threshold]",
         ),
         click.option("--where", help="SQL condition on the table, e.g. \"lang = 'de'\"."),
-        click.option("--limit", type=int, default=10, show_default=True, help="Hits at most."),
+        click.option("--limit", type=int, default=LIMIT, show_default=True, help="Hits at most."),
         click.option("--threshold", type=float, help="Lowest score; the index's own by default."),
     ):
         command = option(command)

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 import dbsim.migrate
-from dbsim.cli.common import database_argument, index_argument, opened, require_yes, then
+from dbsim.cli.common import database_argument, on_index, opened, require_yes, then
 from dbsim.cli.index.options import index_options, table_option, take_fields
 from dbsim.engines.registry import CLASSES
 from dbsim.errors import ImportedRows, InvalidOption, SchemaOutdated
@@ -109,8 +109,7 @@ def _typed(key: str) -> tuple[str, str]:
 
 
 @click.command("init-migration")
-@database_argument
-@index_argument
+@on_index
 @table_option
 @index_options(required=True)
 @click.option("--config", type=click.Path(), default="alembic.ini", show_default=True, help="Of your application.")

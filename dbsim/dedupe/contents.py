@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, Select, func, select, tuple_
 
-from dbsim.context import IndexContext
 from dbsim.engines.backend import Backend
+from dbsim.engines.context import IndexContext
 from dbsim.engines.signature_rows import Numbers, json_numbers
 from dbsim.tables.group_tables import GroupTables
 from dbsim.tables.index_tables import IndexTables
-from dbsim.tables.key_conditions import key_columns
 from dbsim.tables.source import Key
 
 PAGE = 20_000  # edges read at once
@@ -70,7 +69,7 @@ def firsts(connection: Connection, backend: Backend, tables: IndexTables, wanted
 def _firsts(backend: Backend, tables: IndexTables) -> Select[Any]:
     stored = tables.signatures
     fingerprint = stored.c[tables.names.fingerprint].label("dbsim_fingerprint")
-    keys = key_columns(stored, tables)
+    keys = tables.stored_key
     listed = backend.json_rows("wanted", ["number"], [])
     place = func.row_number().over(partition_by=fingerprint, order_by=keys).label("dbsim_place")
     copies = func.count().over(partition_by=fingerprint).label("dbsim_copies")
@@ -85,12 +84,9 @@ def _firsts(backend: Backend, tables: IndexTables) -> Select[Any]:
 
 def incident(connection: Connection, backend: Backend, groups: GroupTables, pairing: int, wanted: Numbers) -> Edges:
     """Every stored pair with one of these contents; a pair of two of them comes twice."""
-    edges = groups.edges
-    parts = []
-    for end in (edges.c.a, edges.c.b):
-        query = _edges(groups, pairing).where(end.in_(_listed(backend)))
-        parts.append(Edges.of(connection.execute(query, {"wanted": json_numbers(wanted)})))
-    return Edges.concatenate(parts)
+    asked = {"wanted": json_numbers(wanted)}
+    queries = (_edges(groups, pairing).where(end) for end in touching(groups, backend))
+    return Edges.concatenate([Edges.of(connection.execute(query, asked)) for query in queries])
 
 
 def edge_pages(context: IndexContext, groups: GroupTables, pairing: int, threshold: float) -> Iterator[Edges]:
@@ -117,9 +113,9 @@ def _page(groups: GroupTables, pairing: int, last: tuple[int, int] | None) -> Se
 
 def touching(groups: GroupTables, backend: Backend) -> list[Any]:
     """Conditions on edges, for a statement each: that end is among the numbers bound as `wanted`."""
-    return [end.in_(_listed(backend)) for end in (groups.edges.c.a, groups.edges.c.b)]
-
-
-def _listed(backend: Backend) -> Select[Any]:
-    """Not a join, which SQLite would do the other way round: every pair of the pairing against every number."""
-    return select(backend.json_rows("wanted", ["number"], []).c.number)
+    known = groups.tables.companions
+    if "touching" not in known:
+        # not a join, which SQLite would do the other way round: every pair of the pairing against every number
+        listed = select(backend.json_rows("wanted", ["number"], []).c.number)
+        known["touching"] = [end.in_(listed) for end in (groups.edges.c.a, groups.edges.c.b)]
+    return list(known["touching"])

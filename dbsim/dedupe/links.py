@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection
 
-from dbsim.context import IndexContext
 from dbsim.dedupe.contents import firsts
 from dbsim.dedupe.kernels.grouping.assignment import Assignment, Contents, Scores, assign
 from dbsim.dedupe.kernels.grouping.constraints import Constraints, split
 from dbsim.dedupe.options import GroupOptions
+from dbsim.engines.context import IndexContext
 from dbsim.engines.signature_rows import Numbers
 from dbsim.lifecycle import decisions as stored_decisions
 from dbsim.tables.decision_tables import DIFFERENT, SAME, DecisionTables
@@ -81,11 +81,10 @@ class Links:
 
 def links_of(connection: Connection, context: IndexContext) -> Links:
     """Those whose texts are still the ones that were decided upon."""
-    tables, decided = context.tables, DecisionTables.of(context.tables)
+    tables = context.tables
     if not stored_decisions.exist(connection, context.backend, tables):
         return Links(_pairs([]), _pairs([]), Apart(np.empty(0, np.int64), np.empty(0, np.int64), []))
-    order = (decided.decisions.c.decided_at, *decided.keys(0), *decided.keys(1))
-    rows = connection.execute(decided.in_force().order_by(*order)).all()
+    rows = connection.execute(DecisionTables.of(tables).in_order()).all()
     width = len(tables.key_names)
     found = [(tuple(row[:width]), tuple(row[width : 2 * width]), *row[2 * width :]) for row in rows]
     apart = _apart(connection, context, found)

@@ -72,16 +72,22 @@ class Deduplication(Stored):
 
     def keep_up(self) -> int:
         """After a sync: work its changes into what is stored, if anything is; returns how many."""
-        if not self.place.read(self.exist) and not self._take_over_former():
+        seen = self.place.read(self.standing)
+        if seen.former is not None:
+            self._take_over(*seen.former)
+            seen = self.place.read(self.standing)
+        if seen.work is not None and seen.work.outlived:
+            self.place.write(lambda c: group_results.remove_outlived(c, self.place.groups))
+            seen = self.place.read(self.standing)
+        if seen.work is None:
             return 0
-        self.place.write(lambda c: group_results.remove_expired(c, self.place.groups))
-        done = sum(self._keep_up(state) for state in self.place.read(self.states))
+        done = sum(self._keep_up(state, seen.work.pending.get(state.id, 0)) for state in seen.work.states)
         if done:
             history.note(self.place)
         return done
 
     # ── keeping up ──
-    def _keep_up(self, state: State) -> int:
+    def _keep_up(self, state: State, noted: int) -> int:
         if state.token == stored_groups.RENEW:
             self._in_turn(lambda: self._renew(self.state(state.id)))
             return Incremental(self.place, state.id).run()
@@ -89,23 +95,18 @@ class Deduplication(Stored):
             if not state.running:
                 self.place.write(lambda c: purge(c, self.place, state.id))
             return 0
-        noted = self.pending(state.id)
         if noted <= FULL_FROM:
             return Incremental(self.place, state.id).run()
         self._in_turn(lambda: self._renew(self.state(state.id)))
         Incremental(self.place, state.id).run()
         return noted
 
-    def _take_over_former(self) -> bool:
+    def _take_over(self, pairing: str, grouping: str) -> None:
         """Make what version 0002 stored again, in the new tables."""
-        former = self.place.read(lambda c: stored_groups.former(c, self.place.backend, self.place.groups))
-        if former is None:
-            return False
-        pairs = PairOptions.from_json(former[0])
+        pairs = PairOptions.from_json(pairing)
         self.place.write(self._create)
-        if former[1]:
-            self.groups(GroupOptions.from_json(former[1]), pairs, PUBLISHED, saved=True)
-        return True
+        if grouping:
+            self.groups(GroupOptions.from_json(grouping), pairs, PUBLISHED, saved=True)
 
     # ── runs ──
     def _in_turn(self, work: Callable[[], Done]) -> Done:

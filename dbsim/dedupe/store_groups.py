@@ -129,6 +129,7 @@ class Regrouping:
 
     def _store(self, connection: Connection, rows: list[tuple[Any, ...]]) -> int:
         group_state.own(connection, self.place.groups, self.number, self.place.token)
+        self.place.backend.make_room(connection, writing=True)
         self.place.backend.insert_rows(connection, self.place.groups.contents, rows)
         return len(rows)
 

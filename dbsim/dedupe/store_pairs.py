@@ -14,7 +14,6 @@ from functools import cached_property, partial
 import numpy as np
 from sqlalchemy import Connection, delete, exists, insert, literal_column, not_, select
 
-from dbsim.context import Stage
 from dbsim.dedupe.contents import Edges
 from dbsim.dedupe.kernels.buckets import Limits, affordable
 from dbsim.dedupe.kernels.collection import Collection
@@ -22,6 +21,7 @@ from dbsim.dedupe.kernels.decide import Decision, FieldScore
 from dbsim.dedupe.kernels.pairs import Candidates, Found
 from dbsim.dedupe.options import PairOptions
 from dbsim.dedupe.verify import Verifier
+from dbsim.engines.context import Stage
 from dbsim.engines.evidence import learned_of
 from dbsim.engines.signature_rows import json_numbers
 from dbsim.engines.transactions import PATIENCE, persistently
@@ -43,12 +43,14 @@ class Workplace(Stage):
     progress: Progress = quiet
     token: str = field(default_factory=group_state.new_token)  # names the run in the state row
     groups: GroupTables = field(init=False)
-    verifier: Verifier = field(init=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.groups = GroupTables(self.tables)
-        self.verifier = Verifier(self.context)
+        self.groups = GroupTables.of(self.tables)
+
+    @cached_property
+    def verifier(self) -> Verifier:
+        return Verifier(self.context)
 
     @cached_property
     def fields(self) -> tuple[FieldScore, ...]:
@@ -91,6 +93,8 @@ class Workplace(Stage):
 
     def note_unread(self, connection: Connection, pairing: int) -> None:
         """Contents that could not be compared are compared again, once their rows are signed anew."""
+        if not self.verifier.unread:
+            return
         stored, names = self.tables.signatures, self.tables.names
         fingerprint = stored.c[names.fingerprint]
         listed = self.backend.json_rows("wanted", ["number"], [])
@@ -102,14 +106,13 @@ class Workplace(Stage):
         )
         found = select(*values).join(listed, listed.c.number == fingerprint).distinct()
         wanted = json_numbers(np.array(sorted(self.verifier.unread), np.int64))
-        if self.verifier.unread:
-            into = insert(self.groups.changes).from_select(list(self.groups.changes.c), found)
-            connection.execute(into, {"wanted": wanted})
+        into = insert(self.groups.changes).from_select(list(self.groups.changes.c), found)
+        connection.execute(into, {"wanted": wanted})
 
     @cached_property
     def learned(self) -> Learned | None:
         """What was learned of the table's persons, if it is about persons."""
-        return self.context.read(lambda c: learned_of(c, self.tables))
+        return self.read(lambda c: learned_of(c, self.tables)) if self.signer.family.learns else None
 
 
 @dataclass
@@ -175,6 +178,7 @@ class Pairing:
 
     def _store(self, connection: Connection, edges: Edges, reached: int) -> State:
         state = group_state.own(connection, self.place.groups, self.number, self.place.token)
+        self.place.backend.make_room(connection, writing=True)
         insert_edges(connection, self.place, self.number, edges)
         self.place.note_unread(connection, self.number)
         group_state.save(connection, self.place.groups, self.number, reached=reached)
@@ -193,7 +197,7 @@ def limits_of(options: PairOptions, state: State) -> Limits:
 
 def insert_edges(connection: Connection, place: Workplace, pairing: int, edges: Edges) -> None:
     columns = (edges.a.tolist(), edges.b.tolist(), edges.scores.tolist(), edges.exact.tolist())
-    rows = ((pairing, *row) for row in zip(*columns, strict=True))
+    rows = zip([pairing] * len(edges.a), *columns, strict=True)
     place.backend.insert_rows(connection, place.groups.edges, rows)
 
 

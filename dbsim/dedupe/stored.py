@@ -28,25 +28,17 @@ class Stored:
 
     def look(self) -> int:
         """How much waits to be done by `keep_up`."""
+        seen = self.place.read(self.standing)
+        if seen.work is None:
+            return int(seen.former is not None)
+        renewed = sum(state.token == stored_groups.RENEW for state in seen.work.states)
+        return sum(seen.work.pending.values()) + renewed + seen.work.outlived
 
-        def work(connection: Connection) -> int:
-            if not self.exist(connection):
-                return int(stored_groups.former(connection, self.place.backend, self.place.groups) is not None)
-            states = group_state.all_states(connection, self.place.groups)
-            open_ = sum(state.token == stored_groups.RENEW for state in states)
-            return (
-                group_state.pending(connection, self.place.groups)
-                + open_
-                + len(group_results.expired(connection, self.place.groups))
-            )
-
-        return self.place.read(work)
+    def standing(self, connection: Connection) -> stored_groups.Standing:
+        return stored_groups.standing(connection, self.place.backend, self.place.groups)
 
     def exist(self, connection: Connection) -> bool:
         return stored_groups.exist(connection, self.place.backend, self.place.groups)
-
-    def states(self, connection: Connection) -> list[State]:
-        return group_state.all_states(connection, self.place.groups)
 
     def state(self, pairing: int) -> State:
         return self.place.read(lambda c: group_state.load(c, self.place.groups, pairing))

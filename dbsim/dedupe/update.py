@@ -8,6 +8,7 @@ nothing was noted in between; so afterwards pairs and groups are those of the in
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -182,18 +183,18 @@ class Incremental:
         if state.version != update.state.version or self._noted(connection) != update.noted:
             return False
         edges, contents, changes, apart = groups.edges, groups.contents, groups.changes, groups.apart
-        for end in touching(groups, self.place.backend):
-            self._delete(connection, delete(edges).where(edges.c.pairing == self.number, end), update.compared)
+        ends = touching(groups, self.place.backend)
+        of_pairing = delete(edges).where(edges.c.pairing == self.number)
+        _delete(connection, [of_pairing.where(end) for end in ends], update.compared)
         insert_edges(connection, self.place, self.number, update.edges)
         listed = self.place.backend.json_rows("wanted", ["number"], [])
         for again in update.results:
             some = select(listed.c.number)
             lone = select(apart.c.number).where(apart.c.generation == again.generation, apart.c.fingerprint.in_(some))
-            mine = delete(contents).where(contents.c.generation == again.generation)
-            self._delete(connection, mine.where(contents.c.fingerprint.in_(lone)), again.contents)
-            self._delete(connection, mine.where(contents.c.fingerprint.in_(some)), again.contents)
-            mine = delete(apart).where(apart.c.generation == again.generation)
-            self._delete(connection, mine.where(apart.c.fingerprint.in_(some)), again.contents)
+            grouped = delete(contents).where(contents.c.generation == again.generation)
+            alone = delete(apart).where(apart.c.generation == again.generation, apart.c.fingerprint.in_(some))
+            in_groups = [grouped.where(contents.c.fingerprint.in_(which)) for which in (lone, some)]
+            _delete(connection, [*in_groups, alone], again.contents)
             self.place.backend.insert_rows(connection, contents, again.rows)
             self.place.backend.insert_rows(connection, apart, again.apart)
         connection.execute(delete(changes).where(changes.c.pairing == self.number))
@@ -204,9 +205,12 @@ class Incremental:
     def _noted(self, connection: Connection) -> int:
         return group_state.pending(connection, self.place.groups, self.number)
 
-    def _delete(self, connection: Connection, statement: Any, wanted: Numbers) -> None:
-        if len(wanted):
-            connection.execute(statement, {"wanted": json_numbers(wanted)})
+
+def _delete(connection: Connection, statements: Sequence[Any], wanted: Numbers) -> None:
+    if len(wanted):
+        asked = {"wanted": json_numbers(wanted)}
+        for statement in statements:
+            connection.execute(statement, asked)
 
 
 def _empty_signatures(contents: Numbers, keys: NDArray[np.int64], place: Workplace) -> Signatures:

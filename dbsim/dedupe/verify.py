@@ -8,22 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection
 
-from dbsim.context import Stage
 from dbsim.dedupe.contents import Edges, firsts
-from dbsim.dedupe.kernels.exact import compare
+from dbsim.dedupe.kernels.exact import compare, features_of, weighted
+from dbsim.dedupe.kernels.remembered import Remembered
+from dbsim.engines.context import Stage
 from dbsim.engines.signature_rows import Numbers
 from dbsim.engines.source_rows import source_rows, texts
 from dbsim.sync import models
-from dbsim.tables.key_conditions import among, chunks, key_columns
+from dbsim.tables.key_conditions import among, chunks
 from dbsim.tables.source import Key
 
-FEWEST, MOST = 64, 1000  # pairs whose texts are read and compared at once
+FEWEST, MOST = 64, 8000  # pairs whose texts are read and compared at once
 CHARACTERS = 4_000_000  # of them, about: the next set is smaller or larger
+A_WORD = 6  # characters of a text for each of its features
 
 
 @dataclass
@@ -31,6 +34,7 @@ class Verifier(Stage):
     """Compares the texts of contents; the first row of each content is read."""
 
     unread: set[int] = field(default_factory=set)
+    _size: int = FEWEST  # pairs of the next set, as long as the texts of the last ones were
 
     def decide(
         self, edges: Edges, unsure: NDArray[np.bool_], threshold: float, connection: Connection | None = None
@@ -42,22 +46,49 @@ class Verifier(Stage):
 
     def scores(self, a: Numbers, b: Numbers, connection: Connection | None = None) -> NDArray[np.float64]:
         """Exact scores; 0 for a content that is `unread`."""
-        result = np.zeros(len(a))
-        start, size = 0, FEWEST
+        parts, start = [np.empty(0)], 0
         while start < len(a):
-            part = slice(start, start + size)
-            wanted, places = np.unique(np.concatenate([a[part], b[part]]), return_inverse=True)
-            if connection is None:
-                columns = self.read(lambda c: self._texts(c, wanted))  # noqa: B023
-            else:
-                columns = self._texts(connection, wanted)
-            half = len(places) // 2
-            result[part] = compare(self.signer, columns, places[:half], places[half:])
-            start += size
-            length = sum(sum(map(len, column)) for column in columns)
-            size = size * 2 if length < CHARACTERS / 2 else size // 2 if length > CHARACTERS else size
-            size = min(max(size, 1), MOST)
-        return result
+            end = start + self._size
+            wanted, places = np.unique(np.concatenate([a[start:end], b[start:end]]), return_inverse=True)
+            x, y = np.split(places, 2)
+            parts.append(self._compared(wanted, x, y, connection))
+            start = end
+        return np.concatenate(parts)
+
+    def _compared(self, wanted: Numbers, a: Numbers, b: Numbers, connection: Connection | None) -> NDArray[np.float64]:
+        """Of pairs of places in `wanted`."""
+        if self.signer.family.measure != "jaccard" or not self.signer.keyed or self._remembered.full:
+            columns = self._read(wanted, connection)
+            self._adapt(len(a), _characters(columns))
+            return compare(self.signer, columns, a, b)
+        missing = wanted[self._remembered.missing(wanted)]
+        if len(missing):
+            self._remember(missing, connection)
+        features = self._remembered.of(wanted)
+        self._adapt(len(a), sum(len(part.hashes) for part in features) * A_WORD)
+        return weighted([field.weight for field in self.signer.fields], features, a, b)
+
+    def _remember(self, missing: Numbers, connection: Connection | None) -> None:
+        """But what is `unread`: its text may come."""
+        columns = self._read(missing, connection)
+        read = ~np.isin(missing, list(self.unread))
+        kept = [[column[place] for place in np.flatnonzero(read)] for column in columns]
+        self._remembered.add(missing[read], features_of(self.signer, kept))
+
+    def _adapt(self, pairs: int, characters: int) -> None:
+        if characters > CHARACTERS:
+            self._size = max(pairs // 2, 1)
+        elif characters < CHARACTERS / 2 and pairs == self._size:
+            self._size = min(2 * self._size, MOST)
+
+    @cached_property
+    def _remembered(self) -> Remembered:
+        return Remembered(len(self.signer.fields))
+
+    def _read(self, wanted: Numbers, connection: Connection | None) -> list[list[str]]:
+        if connection is not None:
+            return self._texts(connection, wanted)
+        return self.read(lambda c: self._texts(c, wanted))
 
     def _texts(self, connection: Connection, wanted: Numbers) -> list[list[str]]:
         """`columns[field][content]`; the empty text where there is none."""
@@ -82,8 +113,10 @@ class Verifier(Stage):
 
     def _rows(self, connection: Connection, keys: Sequence[Key]) -> Iterator[tuple[Key, tuple[str, ...]]]:
         for some in chunks(keys, self.backend.key_batch):
-            query = source_rows(self.backend, self.tables).where(
-                among(key_columns(self.tables.source, self.tables), some)
-            )
+            query = source_rows(self.backend, self.tables).where(among(self.tables.source_key, some))
             for batch in texts(connection, self.backend, self.tables, query, stream=False):
                 yield from zip(batch.keys, zip(*batch.columns, strict=True), strict=True)
+
+
+def _characters(columns: list[list[str]]) -> int:
+    return sum(sum(map(len, column)) for column in columns)

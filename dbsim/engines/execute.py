@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable
+from operator import attrgetter
 from typing import Any
 
-from sqlalchemy import Connection, CursorResult, Table, text
+from sqlalchemy import Connection, CursorResult, Engine, Table, text
 
 TableHook = Callable[[Table], Iterable[str]]  # statements after CREATE TABLE, e.g. Citus' create_distributed_table
+LISTENERS = attrgetter(
+    "before_cursor_execute",
+    "after_cursor_execute",
+    "begin",
+    "rollback",
+    "commit",
+    "set_connection_execution_options",
+)
 Sink = Callable[[str], None]  # executes a statement, or prints it
 
 
@@ -24,6 +34,20 @@ def run(connection: Connection, statements: Iterable[str]) -> None:
     execute = sink(connection)
     for statement in statements:
         execute(statement)
+
+
+def unobserved(engine: Engine, own: Callable[[Connection], None]) -> bool:
+    """Whether nobody listens to its statements: then a connection of its pool may be used without SQLAlchemy around it.
+
+    Listeners (tracing, an application's own) and the log hear of what SQLAlchemy's Connection does. `own` is dbsim's
+    listener. A SQLAlchemy that says it otherwise one day counts as observed.
+    """
+    try:
+        heard = any(map(bool, LISTENERS(engine.dispatch))) or engine.dialect._has_events
+        others = [one for one in engine.dispatch.engine_connect if one != own]
+    except AttributeError:
+        return False
+    return not heard and not others and not engine.logger.isEnabledFor(logging.INFO)
 
 
 def ask(connection: Connection, statement: str, **values: Any) -> CursorResult[Any]:

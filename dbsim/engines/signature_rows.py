@@ -14,7 +14,7 @@ from dbsim.engines.transactions import read
 from dbsim.hashing.bloom import Filters
 from dbsim.hashing.signer import Signatures
 from dbsim.tables.index_tables import IndexTables
-from dbsim.tables.key_conditions import after, key_columns
+from dbsim.tables.key_conditions import after
 from dbsim.tables.source import Key
 
 Numbers = NDArray[np.int64]
@@ -25,7 +25,7 @@ PAGE = 5000  # signatures read at once, some ten milliseconds
 def signature_page(tables: IndexTables, last: Key | None = None) -> Select[Any]:
     """Primary key, fingerprint, keys, then bits and count of each field, in key order; only rows with features."""
     stored = tables.signatures
-    keys = key_columns(stored, tables)
+    keys = tables.stored_key
     query = select(stored).where(stored.c[tables.names.fingerprint].is_not(None)).order_by(*keys)
     return query if last is None else query.where(after(keys, last))
 
@@ -66,7 +66,7 @@ def signatures_of(connection: Connection, backend: Backend, tables: IndexTables,
     stored, names = tables.signatures, tables.names
     fingerprint = stored.c[names.fingerprint]
     listed = backend.json_rows("wanted", ["number"], [])
-    place = func.row_number().over(partition_by=fingerprint, order_by=key_columns(stored, tables)).label("dbsim_place")
+    place = func.row_number().over(partition_by=fingerprint, order_by=tables.stored_key).label("dbsim_place")
     values = list(stored.c)[len(tables.key_names) :]
     numbered = select(*values, place).join(listed, listed.c.number == fingerprint).subquery("numbered")
     query = select(*list(numbered.c)[:-1]).where(numbered.c.dbsim_place == 1)

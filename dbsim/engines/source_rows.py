@@ -9,7 +9,6 @@ from sqlalchemy import ColumnElement, Connection, CursorResult, FromClause, Sele
 
 from dbsim.engines.backend import Backend
 from dbsim.tables.index_tables import IndexTables
-from dbsim.tables.key_conditions import key_columns
 from dbsim.tables.source import Texts, Unindexable
 
 HOLDING = ("asyncpg",)  # drivers whose cursors hold on to the table, so that a migration could not alter it
@@ -18,10 +17,13 @@ TEXT_LIMIT = 4_000_000  # characters held at once, whatever the number of rows
 
 def source_rows(backend: Backend, tables: IndexTables) -> Select[Any]:
     """SELECT primary key, texts FROM the host's table, but for rows whose key no driver can read."""
-    source = tables.source
-    keys, expressions = key_columns(source, tables), text_columns(backend, tables, source)
-    query = select(*keys, *(e.label(f"dbsim_{i}") for i, e in enumerate(expressions)))
-    return query.where(*backend.readable_key(keys))
+    known = tables.companions
+    if "source_rows" not in known:
+        keys, expressions = tables.source_key, text_columns(backend, tables, tables.source)
+        query = select(*keys, *(e.label(f"dbsim_{i}") for i, e in enumerate(expressions)))
+        known["source_rows"] = query.where(*backend.readable_key(keys))
+    found: Select[Any] = known["source_rows"]
+    return found
 
 
 def text_columns(backend: Backend, tables: IndexTables, source: FromClause) -> list[ColumnElement[Any]]:

@@ -1,4 +1,4 @@
-"""Clusters of documents (seed 000, appendix A.1.2): texts → labels by k-means or a similarity graph; their quality."""
+"""Clusters of documents (Potthast 2006, appendix A.1.2): texts → labels by k-means or a similarity graph; quality."""
 
 from __future__ import annotations
 

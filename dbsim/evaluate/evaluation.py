@@ -25,8 +25,9 @@ from dbsim.evaluate.intervals import clustered_share, mean, share
 from dbsim.evaluate.sampling.sample import chance, draw
 from dbsim.evaluate.truth import against, labels_of
 from dbsim.evaluate.word_filters import WordTrial
+from dbsim.options.asking import MAX_CANDIDATES
 from dbsim.progress import Progress
-from dbsim.search.limits import MAX_CANDIDATES, Search
+from dbsim.search.limits import Search
 from dbsim.search.searcher import SearchEngine
 from dbsim.sync import models
 from dbsim.tables.key_conditions import after, key_columns

@@ -54,7 +54,7 @@ class WordTrial:
         asked = [lexicon[number] for number in rng.permutation(len(lexicon))[:WORDS]]
         in_vain, lacking, missed = [], [], 0
         for word in asked:
-            mark = self.search.signer.mark(place, word)
+            mark = self.search.signer.marks.mark(place, word)
             passed = ((signed & mark) == mark).all(axis=1)
             has = np.fromiter((b" %b " % word in text for text in texts), bool, len(texts))
             in_vain.append(int((passed & ~has).sum()))

@@ -153,12 +153,3 @@ def count_range(count: int, size: int, threshold: float) -> tuple[int, int]:
     low = bisect_left(estimates, threshold * estimates[count] - slack)
     high = bisect_right(estimates, estimates[count] / threshold + slack) - 1
     return max(low, 1), high
-
-
-def count_ranges(size: int, threshold: float) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """`count_range` of every popcount 0 … size."""
-    estimates = np.array(cardinality(size))
-    slack = 1e-9
-    low = np.searchsorted(estimates, threshold * estimates - slack)
-    high = np.searchsorted(estimates, estimates / max(threshold, 1e-9) + slack, side="right") - 1
-    return np.maximum(low, 1), high

@@ -1,6 +1,6 @@
 """What a hash family is: Documents → bucket keys, a collision probability, and a model where it learns.
 
-Each family shows the four steps of similarity hashing (seed 000, §3.1): quantify (the document model), reduce
+Each family shows the four steps of similarity hashing (Potthast 2006, §3.1): quantify (the document model), reduce
 (project or condense), discretise (natural numbers) and combine (one key). Its settings are its dataclass fields.
 """
 

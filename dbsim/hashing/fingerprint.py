@@ -38,6 +38,7 @@ def fingerprints(fields: Sequence[Tokens], secret: bytes) -> NDArray[np.int64]:
 def _by_integers(fields: Sequence[Tokens], primes: tuple[int, int]) -> Iterator[int]:
     """int.from_bytes and % are linear in C; a long text is read in pieces, each after the remainder of those before."""
     first, second = primes
+    at_once = [tokens.piece(0, tokens.offsets[-1]) if tokens.offsets[-1] <= PIECE else None for tokens in fields]
     for document in range(len(fields[0].offsets) - 1):
         number = 1
         for field, tokens in enumerate(fields):
@@ -45,7 +46,9 @@ def _by_integers(fields: Sequence[Tokens], primes: tuple[int, int]) -> Iterator[
                 number = number * DIGIT + FIELD_END
             start, stop = int(tokens.offsets[document]), int(tokens.offsets[document + 1])
             for piece in range(start, stop, PIECE):
-                digits = tokens.piece(piece, min(piece + PIECE, stop)).astype(">u8").tobytes()
+                end, hashes = min(piece + PIECE, stop), at_once[field]
+                found = tokens.piece(piece, end) if hashes is None else hashes[piece:end]
+                digits = found.astype(">u8").tobytes()
                 number = int.from_bytes((number % (first * second)).to_bytes(8, "big") + digits, "big")
         yield (number % first) << PRIME_BITS | number % second
 

@@ -71,7 +71,7 @@ def aimed(recall: float) -> float:
 
 
 def bucket_plan(near: float, far: float, documents: int, bucket: int) -> Plan:
-    """k and l of Gionis, Indyk and Motwani (seed 000, §3.2): P(far)^k = b/n, and a near pair found with 1 - 1/e.
+    """k and l of Gionis, Indyk and Motwani (Potthast 2006, §3.2): P(far)^k = b/n, and a near pair found with 1 - 1/e.
 
     `near` and `far` are the row's collision probabilities at the distances r and r·(1+ε). The source prints l as
     b^(-ρ)/n; with its own numbers (l = 65) it can only be (b/n)^(-ρ), ρ = ln P(near) / ln P(far). Both are rounded

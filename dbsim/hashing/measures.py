@@ -13,7 +13,6 @@ from dbsim.text.arithmetic import Hashes
 from dbsim.text.features import Features
 
 Similarities = NDArray[np.float64]
-MEASURES = ("jaccard", "cosine", "l1", "l2", "lhalf", "hamming")
 
 
 def jaccard(left: Documents, right: Documents) -> Similarities:

@@ -21,12 +21,11 @@ from dbsim.hashing.keys import Plan
 from dbsim.hashing.measures import paired_jaccard
 from dbsim.hashing.partitioned.parted import Parted
 from dbsim.hashing.single import SingleTexts
-from dbsim.hashing.word_signatures import WordSignature, as_numbers
+from dbsim.hashing.word_signatures import Marks, WordSignature, as_numbers
 from dbsim.text.features import Analyser, Features
 from dbsim.text.tokens import TokenHasher
 
 NO_FILTERS = Filters(np.zeros((0, 0), np.uint8), np.zeros(0, np.int64))
-MARKS = 1000  # of words that were asked for, remembered
 BATCH_BYTES = 1 << 19  # characters signed at once: larger batches fall out of the cache and are slower
 
 
@@ -40,7 +39,7 @@ class FieldPlan:
     sample: int = 1
     words: WordSignature | None = None
     fold: int = 0
-    parted: Parted | None = None  # filters as in seed 004 …
+    parted: Parted | None = None  # filters as in Kampf's sketch …
     several: bool = False  # … of several columns, a line each, merged by OR
 
 
@@ -130,8 +129,6 @@ class Signer:
         self._key = secret
         self.keyed = bool(secret or missing)  # a role that may not read the secret compares texts, but signs in SQL
         self._tokens = TokenHasher(secret)
-        self._marks: dict[tuple[int, bytes], NDArray[np.int64]] = {}
-        self._places: dict[tuple[int, bytes, int], list[int]] = {}
 
     @property
     def _secret(self) -> bytes:
@@ -157,7 +154,12 @@ class Signer:
         usual = FieldPlan(field.analyser, 1.0, field.bits, words=field.words)
         if self.fields != (usual,) or field.analyser.unit != "words" or type(self.family) is not MinHash:
             return None
-        return SingleTexts(field.analyser, field.bits, self.plan, self._secret, self._hasher.table.hash)
+        return SingleTexts(field.analyser, field.bits, self.plan, self._secret, self._hasher.table.looked_up)
+
+    @cached_property
+    def marks(self) -> Marks:
+        """What questions for words look for."""
+        return Marks([plan.words for plan in self.fields], lambda folded: self._hasher.words([folded]).hashes)
 
     def features(self, field: int, texts: Sequence[str]) -> Features:
         """The features of one field's texts, for exact comparison and for choosing parameters."""
@@ -269,30 +271,6 @@ class Signer:
                 tokens = field.tokens if field.words else self._hasher.words(field.folded)
                 signed.append(as_numbers(plan.words.sign(tokens, wider)))
         return self.fingerprints(Documents(tuple(fields))), np.concatenate(signed, axis=1)
-
-    def places(self, field: int, folded: bytes, wider: int = 0) -> list[int]:
-        """The bits that the signature of a text with these words has set, in order."""
-        known = self._places.get((field, folded, wider))
-        if known is None:
-            words = self.fields[field].words
-            assert words is not None
-            known = np.unique(words.places(self._hasher.words([folded]).hashes, wider)).tolist()
-            if len(self._places) >= MARKS:
-                self._places = {}
-            self._places[field, folded, wider] = known
-        return known
-
-    def mark(self, field: int, folded: bytes) -> NDArray[np.int64]:
-        """What the signature of a text with these words must have set, as signed 64-bit numbers."""
-        known = self._marks.get((field, folded))
-        if known is None:
-            words = self.fields[field].words
-            assert words is not None
-            known = as_numbers(words.question(self._hasher.words([folded]).hashes)[None, :]).reshape(-1)
-            if len(self._marks) >= MARKS:
-                self._marks = {}
-            self._marks[field, folded] = known
-        return known
 
 
 def _batches(texts: Sequence[Sequence[str]]) -> list[slice]:

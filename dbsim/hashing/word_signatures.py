@@ -1,4 +1,4 @@
-"""Superimposed coding (signature list; seed 000, §2.2.2): token hashes → documents × bits; words → bits to ask for.
+"""Superimposed coding (signature list; Potthast 2006, §2.2.2): token hashes → documents × bits; words → bits asked for.
 
 A document's signature is the OR of its words' signatures, each of t bits of m. A document with d different words holds
 a foreign word's signature with P = (1 - e^(-d·t/m))^t; for d words it is least at t = m·ln 2/d, where half of the bits
@@ -8,6 +8,7 @@ are set and P = 2^-t.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 
@@ -21,6 +22,7 @@ LN2 = math.log(2.0)
 SMALLEST, LARGEST = 64, 1 << 16  # bits of a signature
 MOST_BITS = 32  # of a word
 SURELY = 2.33  # standard errors of a sample's mean that the table's mean lies below in 99 of 100 cases
+REMEMBERED = 1000  # of words that were asked for
 AT_ONCE = 1 << 22  # bits of signatures made at once, a byte each
 
 
@@ -127,3 +129,38 @@ def _most_drops(rates: NDArray[np.float64], margin: float) -> float:
 
 def _whole(bits: float) -> int:
     return min(max(math.ceil(bits / 64) * 64, SMALLEST), LARGEST)
+
+
+class Marks:
+    """What the signature of a text must have set that has certain words; remembered, as they are asked for again."""
+
+    def __init__(self, fields: Sequence[WordSignature | None], hashed: Callable[[bytes], Hashes]) -> None:
+        """`hashed`: the words of a folded text as token hashes."""
+        self._fields, self._hashed = fields, hashed
+        self._marks: dict[tuple[int, bytes], NDArray[np.int64]] = {}
+        self._places: dict[tuple[int, bytes, int], list[int]] = {}
+
+    def places(self, field: int, folded: bytes, wider: int = 0) -> list[int]:
+        """The bits that are set, in order."""
+        known = self._places.get((field, folded, wider))
+        if known is None:
+            known = np.unique(self._of(field).places(self._hashed(folded), wider)).tolist()
+            if len(self._places) >= REMEMBERED:
+                self._places = {}
+            self._places[field, folded, wider] = known
+        return known
+
+    def mark(self, field: int, folded: bytes) -> NDArray[np.int64]:
+        """The same as signed 64-bit numbers."""
+        known = self._marks.get((field, folded))
+        if known is None:
+            known = as_numbers(self._of(field).question(self._hashed(folded))[None, :]).reshape(-1)
+            if len(self._marks) >= REMEMBERED:
+                self._marks = {}
+            self._marks[field, folded] = known
+        return known
+
+    def _of(self, field: int) -> WordSignature:
+        words = self._fields[field]
+        assert words is not None
+        return words

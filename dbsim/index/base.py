@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, TypeVar
 
-from dbsim.context import DatabaseContext, IndexContext
 from dbsim.dedupe.run import Deduplication
 from dbsim.dedupe.store_pairs import Workplace
+from dbsim.engines.context import DatabaseContext, IndexContext
 from dbsim.errors import IndexChanged, InvalidOption
 from dbsim.hashing.signer import Signer
 from dbsim.options import IndexOptions

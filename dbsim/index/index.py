@@ -49,9 +49,8 @@ class Index(Deciding, Uniting, Measuring, Changing, AtTheDoor, Linked):
         application waits for long.
         """
         require_positive(workers=workers)
-        waiting = self._deduplicated(progress, Deduplication.look)
         report = self._worker(progress, workers, gentle).run(compare=reconcile)
-        if not report.idle or waiting:
+        if not report.idle or self._deduplicated(progress, Deduplication.look):
             self._deduplicated(progress, Deduplication.keep_up)
         return report
 

@@ -10,7 +10,8 @@ from sqlalchemy import Subquery
 from dbsim.engines.callers import Caller, connection_of
 from dbsim.errors import InvalidOption
 from dbsim.index.base import IndexBase
-from dbsim.search.containing.contains import Contained, contains, search_containing
+from dbsim.search.answering import answer
+from dbsim.search.containing.contains import Contained, contains
 from dbsim.search.containing.words import Question, Words
 from dbsim.search.explain import Explanation
 from dbsim.search.limits import Search, SearchOptions, Text, Where, by_field
@@ -45,18 +46,8 @@ class Searching(IndexBase):
         wanted = Words(all=(containing,)) if isinstance(containing, str) else containing
         if decided is not None and wanted is not None:
             raise InvalidOption("give `decided` or `containing`, not both")
-
-        def question(search: SearchEngine) -> Results:
-            bounds = asked.bounds(search.options)
-            (query,) = search.sign([by_field(search.options, text)], asked.probes, own)
-            if decided is not None:
-                return search.search_for(query, bounds, asked.where, own, self.key(decided))
-            if wanted is None:
-                return search.search(query, bounds, asked.where, own)
-            words = Question(search.tables, search.signer, wanted)
-            return search_containing(search, query, bounds, asked.where, words, own)
-
-        return self._current.ask(question, own)
+        row = None if decided is None else self.key(decided)
+        return self._current.ask(lambda search: answer(search, text, asked, own, row=row, containing=wanted), own)
 
     def contains(
         self,

@@ -6,14 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import (
-    ColumnElement,
     Connection,
     ScalarSelect,
-    and_,
     case,
     delete,
-    exists,
-    not_,
     or_,
     select,
     update,
@@ -50,10 +46,8 @@ def create(
 
 def forget(connection: Connection, tables: IndexTables, keys: Sequence[Key]) -> None:
     """Of these rows, those that are no longer stored take their decisions along."""
-    decided, stored = DecisionTables.of(tables), tables.signatures
-    for side in (0, 1):
-        gone = not_(exists(select(stored.c[tables.key_names[0]]).where(decided.row(side, stored))))
-        connection.execute(delete(decided.decisions).where(among(decided.keys(side), keys), gone))
+    for statement in DecisionTables.of(tables).without_rows(keys):
+        connection.execute(statement)
 
 
 def in_force(connection: Connection, backend: Backend, tables: IndexTables) -> list[tuple[Any, ...]]:
@@ -71,15 +65,15 @@ def complete(connection: Connection, backend: Backend, tables: IndexTables) -> N
     backend.lock_all(connection, tables)  # before any row, as workers do, because stored groups change with it
     decided = DecisionTables.of(tables)
     table = decided.decisions
-    connection.execute(delete(table).where(_orphaned(decided)))
+    connection.execute(delete(table).where(decided.orphaned()))
     for side, column in enumerate((table.c.fingerprint_a, table.c.fingerprint_b)):
         connection.execute(update(table).where(column.is_(None)).values({column: _now(decided, side, tables)}))
-    if stored_groups.exist(connection, backend, GroupTables(tables)):
+    if stored_groups.exist(connection, backend, GroupTables.of(tables)):
         _respect(connection, backend, tables)
 
 
 def _respect(connection: Connection, backend: Backend, tables: IndexTables) -> None:
-    groups, width = GroupTables(tables), len(tables.key_names)
+    groups, width = GroupTables.of(tables), len(tables.key_names)
     gone, new = ([tuple(row) for row in connection.execute(one)] for one in _differences(tables))
     rows = [*gone, *new]
     keys = list(dict.fromkeys(key for row in rows for key in (row[:width], row[width : 2 * width])))
@@ -93,7 +87,7 @@ def _respect(connection: Connection, backend: Backend, tables: IndexTables) -> N
 
 def _differences(tables: IndexTables) -> tuple[Any, Any]:
     """Decisions that groups respect and that are no more as they were; decisions in force that they do not know."""
-    known, now = select(GroupTables(tables).respected), DecisionTables.of(tables).in_force()
+    known, now = select(GroupTables.of(tables).respected), DecisionTables.of(tables).in_force()
     return known.except_(now), now.except_(known)
 
 
@@ -103,19 +97,12 @@ def incomplete(connection: Connection, backend: Backend, tables: IndexTables) ->
         return False
     decided = DecisionTables.of(tables)
     table = decided.decisions
-    work = [table.c.fingerprint_a.is_(None), table.c.fingerprint_b.is_(None), _orphaned(decided)]
+    work = [table.c.fingerprint_a.is_(None), table.c.fingerprint_b.is_(None), decided.orphaned()]
     if connection.execute(select(table.c.verdict).where(or_(*work)).limit(1)).first() is not None:
         return True
-    if not stored_groups.exist(connection, backend, GroupTables(tables)):
+    if not stored_groups.exist(connection, backend, GroupTables.of(tables)):
         return False
     return any(connection.execute(one.limit(1)).first() is not None for one in _differences(tables))
-
-
-def _orphaned(decided: DecisionTables) -> ColumnElement[bool]:
-    """A row of it is gone, perhaps without a worker: an inline index's triggers know nothing of decisions."""
-    stored = decided.tables.signatures
-    rows = (select(stored.c[decided.tables.key_names[0]]).where(decided.row(side, stored)) for side in (0, 1))
-    return not_(and_(*(exists(row.correlate(decided.decisions)) for row in rows)))
 
 
 def carry_over(connection: Connection, backend: Backend, old: IndexTables, new: IndexTables) -> None:

@@ -30,7 +30,7 @@ def source_problem(connection: Connection, backend: Backend, tables: IndexTables
         return f"the table is gone: {_renamed_table(connection, backend, tables)}"
     gone = [name for name in dict.fromkeys((*tables.key_names, *options.columns)) if name not in source.columns]
     if gone:
-        return f"column {', '.join(map(repr, gone))} is gone: {_renamed_columns(connection, backend, tables, source)}"
+        return f"column {', '.join(map(repr, gone))} is gone: {_renamed_columns(connection, tables, source)}"
     for name in options.columns:
         if source.columns[name].lower() in backend.not_text:
             return f"column {name!r} is of type {source.columns[name]} now, which holds no text: change it back"
@@ -83,7 +83,7 @@ def _renamed_table(connection: Connection, backend: Backend, tables: IndexTables
     return _remedy(connection, options.name, {old: _only(alike, options.table)})
 
 
-def _renamed_columns(connection: Connection, backend: Backend, tables: IndexTables, source: Source) -> str:
+def _renamed_columns(connection: Connection, tables: IndexTables, source: Source) -> str:
     """A part of the key is found by its place; a column of text by its name, if it is the only one that is new."""
     found: dict[str, str | None] = {}
     for place, name in enumerate(tables.key_names):

@@ -8,6 +8,7 @@ Like the groups, it is its owner's alone: it knows nothing of row-level security
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from sqlalchemy import Connection, column, select, table
 from sqlalchemy.schema import CreateTable
@@ -35,11 +36,26 @@ def exist(connection: Connection, backend: Backend, groups: GroupTables) -> bool
     return backend.has_table(connection, groups.results.name)
 
 
-def former(connection: Connection, backend: Backend, groups: GroupTables) -> tuple[str, str] | None:
+@dataclass(frozen=True)
+class Standing:
+    """What is stored of pairs and groups: what waits to be done, or how an earlier dbsim made them, or nothing."""
+
+    work: group_results.Work | None = None
+    former: tuple[str, str] | None = None
+
+
+def standing(connection: Connection, backend: Backend, groups: GroupTables) -> Standing:
+    if exist(connection, backend, groups):
+        return Standing(group_results.work(connection, groups))
+    if not backend.has_table(connection, groups.state.name):
+        return Standing()
+    if exist(connection, backend, groups):  # they appeared between the two looks: those of today, not former ones
+        return Standing(group_results.work(connection, groups))
+    return Standing(former=_former(connection, groups))
+
+
+def _former(connection: Connection, groups: GroupTables) -> tuple[str, str] | None:
     """How pairs and groups of version 0002, which knew one result only, were made: JSON of both, '' without groups."""
-    # in this order: tables of today that appear between the two looks are not taken for former ones
-    if not backend.has_table(connection, groups.state.name) or exist(connection, backend, groups):
-        return None
     old = table(groups.state.name, column("pairing"), column("grouping"), column("generation"))
     row = connection.execute(select(old)).first()
     return None if row is None or not row.pairing else (row.pairing, row.grouping if row.generation else "")

@@ -16,7 +16,7 @@ from dbsim.engines.source_sample import sample
 from dbsim.engines.transactions import read
 from dbsim.errors import IndexExists, InvalidOption, suggest
 from dbsim.hashing.families.registry import described
-from dbsim.hashing.records.family import Records
+from dbsim.hashing.records.family import WHOLE, Records
 from dbsim.hashing.records.levels import level_below
 from dbsim.hashing.records.scheme import default, plan
 from dbsim.hashing.signer import Signer
@@ -25,7 +25,8 @@ from dbsim.options import Field, IndexOptions, Planned
 from dbsim.tables import catalogue
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.source import Source
-from dbsim.text.kinds.guess import GIVEN, SURNAME, Guess, crossed, echoes, guess, own, place
+from dbsim.text.kinds.columns import GIVEN, SURNAME
+from dbsim.text.kinds.guess import Guess, called, crossed, echoes, guess, own, place
 from dbsim.text.kinds.registry import PREFIX, kind_names, kind_of
 
 LOOKED_AT = 2000  # rows to guess kinds from
@@ -142,12 +143,13 @@ def _nothing_to_tell(connection: Connection, source: Source, guesses: Sequence[G
 
 def family_of(guesses: Sequence[Guess]) -> Records:
     """With the roles of the columns, not yet with keys."""
-    names = crossed(guesses)
+    names, named = crossed(guesses), called(guesses)
     return Records(
         names="" if names is None else f"{names[0]}.{names[1]}",
         own=".".join(f"{number}-{level_below(tenths / 10)}" for number, tenths in own(guesses).items()),
         echoes=".".join("-".join(map(str, (echo, *names))) for echo, names in echoes(guesses).items()),
         place=".".join(map(str, place(guesses))),
+        called="" if named is None else f"{WHOLE if named[1] else ''}{named[0]}",
         registered="records@1",
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from dbsim.errors import InvalidOption
@@ -39,7 +40,7 @@ class Field:
     word_bits: int = 0
     word_marks: int = 0
     fold: int = 0  # records: the filter is made twice as long, and its halves are folded by XOR so many times
-    filter: str = ""  # another one than the keyed one: partitioned, as in seed 004
+    filter: str = ""  # another one than the keyed one: partitioned, as in Kampf's sketch
 
     def __post_init__(self) -> None:
         if not self.columns:
@@ -82,13 +83,13 @@ class Field:
 
     @property
     def parted(self) -> Parted | None:
-        """The filter of seed 004, if it is one."""
+        """The filter of Kampf's sketch, if it is one."""
         try:
             return parted(self.filter) if self.filter else None
         except ValueError as error:
             raise InvalidOption(str(error)) from error
 
-    @property
+    @cached_property
     def reading(self) -> Reading:
         """How the similarity of two filters is read off them."""
         return self.parted.reading if self.parted else Reading.of(self.bits)

@@ -167,7 +167,7 @@ class IndexOptions:
 
     @cached_property
     def parted(self) -> bool:
-        """Whether filters are those of seed 004: then they say the score, and texts only when they are asked."""
+        """Whether filters are those of Kampf's sketch: then they say the score, and texts only when they are asked."""
         return any(field.filter for field in self.fields)
 
     @cached_property

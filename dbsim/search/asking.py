@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Any, cast
+from typing import Any
 
 from sqlalchemy import ColumnElement, Connection
 
-from dbsim.context import Stage
 from dbsim.engines.callers import is_own
+from dbsim.engines.context import Stage
 from dbsim.engines.source_rows import field_places, read_fields, source_rows, texts
 from dbsim.hashing.records.family import Records
 from dbsim.hashing.records.learning import Learned
@@ -20,14 +20,13 @@ from dbsim.search.limits import Bounds, Where, below_threshold
 from dbsim.search.query import Query
 from dbsim.search.results import Hit, Results
 from dbsim.search.statements.compiled import CompiledStatements
-from dbsim.search.statements.parameters import many_parameters, parameters, self_parameters
+from dbsim.search.statements.parameters import parameters, self_parameters
 from dbsim.search.statements.statement import Look, Statements, about_row
 from dbsim.tables.catalogue import is_ready
 from dbsim.tables.decision_tables import DecisionTables
 from dbsim.tables.key_conditions import key_columns, listed, listing
 from dbsim.tables.source import Key, Texts, Unindexable
 
-BATCH = 200  # queries in one statement
 CONVERTING = ("asyncpg",)  # drivers that take filters as objects of their own, which SQLAlchemy makes
 
 
@@ -47,6 +46,7 @@ class Asker(Stage):
     _filled: bool = False
     _readable: dict[str, bool] = field(default_factory=dict)
     _decisions: bool = False
+    _looks: dict[bool, Look] = field(default_factory=dict)  # of dbsim's own connections, with texts and without
 
     @property
     def options(self) -> IndexOptions:
@@ -62,61 +62,6 @@ class Asker(Stage):
         family = self.signer.family
         return family.learned(self.signer.fitted) if isinstance(family, Records) else None
 
-    def search_many(
-        self, queries: Sequence[Query | None], bounds: Bounds, where: Where, connection: Connection | None
-    ) -> list[Results]:
-        with self.context.searching(connection) as own:
-            # neighbours in key order are one scan a query and tree; a condition is one subquery a statement
-            if self.signer.family.nearest or where is not None:
-                return [self._run(query, bounds, where, own) for query in queries]
-            found: list[Results] = []
-            for start in range(0, len(queries), BATCH):
-                found += self._some(own, queries[start : start + BATCH], bounds)
-            return found
-
-    def _some(self, own: Connection, queries: Sequence[Query | None], bounds: Bounds) -> list[Results]:
-        """One statement; what it could not settle is asked once more, one by one."""
-        width = next((query.width for query in queries if query is not None), 1)
-        look = self._look(own, bounds)
-        compiled = self._compiled.get(own, ("many", width, look), lambda: self.statements.search_many(width, look))
-        cuts = [None if query is None else cut_of(self.options, query.counts, bounds) for query in queries]
-        hits = bounds.rounds[0]
-        values: dict[str, Any] = {"dbsim_hits": hits, "dbsim_ranked": bounds.max_candidates}
-        values["queries"] = many_parameters(self.options, queries, cuts)
-        found = [Found() for _ in queries]
-        for row in compiled.rows(own, values):
-            found[row[0]].candidates = row[1]
-            found[row[0]].rows.append(self._ranked(row, 2, cuts[row[0]]))
-        exact = self._compare_many(queries, cuts, found, bounds)
-        results = []
-        for number, (query, cut, one) in enumerate(zip(queries, cuts, found, strict=True)):
-            if query is None or cut is None:
-                results.append(Results())
-                continue
-            rated = decide(one.rows, query, cut, bounds, partial(exact, number), self.tables.key_names)
-            more = one.candidates > bounds.max_candidates or self._unsettled(rated, one, cut, bounds, hits)
-            results.append(self._run(query, bounds, None, own) if more else self._results(own, rated, one, bounds))
-        return results
-
-    def _compare_many(
-        self, queries: Sequence[Query | None], cuts: Sequence[Cut | None], found: Sequence[Found], bounds: Bounds
-    ) -> Callable[[int, Sequence[Ranked]], Sequence[Decided]]:
-        """The doubtful rows of all queries are compared at once; what `decide` asks for is looked up."""
-        pairs = [
-            (number, row)
-            for number, (one, cut) in enumerate(zip(found, cuts, strict=True))
-            for row in one.rows
-            if cut is not None and row.there and cut.doubtful(row.score)
-        ]
-        asked = sorted({number for number, _ in pairs})
-        if not asked:
-            return lambda number, rows: []
-        columns = list(zip(*(cast(Query, queries[number]).texts for number in asked), strict=True))
-        places = [asked.index(number) for number, _ in pairs]
-        decided = compared(self.signer, self.signer.comparable(columns), places, [row for _, row in pairs])
-        known = {(number, row.key): one for (number, row), one in zip(pairs, decided, strict=True)}
-        return lambda number, rows: [known[number, row.key] for row in rows]
-
     def _run(
         self,
         query: Query | None,
@@ -129,8 +74,15 @@ class Asker(Stage):
         if query is None:
             return Results()
         cut = cut_of(self.options, query.counts, bounds)
+        if connection is None and where is None and marked is None and key is None:
+            at_once = self._at_once(query, cut, bounds)
+            if at_once is not None:
+                return at_once
         with self.context.searching(connection) as own:
-            shape = {"without_key": key is not None, "width": query.width, "look": self._look(own, bounds)}
+            look = self._look(own, bounds)
+            if connection is None:
+                self._looks[look.texts] = look
+            shape = {"without_key": key is not None, "width": query.width, "look": look}
             ask = partial(self._ask, own, query, cut, bounds, shape, key, marked)
             exact = partial(self._exact, own, query, key)
             for hits in bounds.rounds:
@@ -142,7 +94,24 @@ class Asker(Stage):
                 if where is None and not all(row.there for row in found.rows):
                     found = ask("1 = 1", hits)  # a condition is one on rows that are there
                     rated = decide(found.rows, query, cut, bounds, exact, self.tables.key_names)
-            return self._results(own, rated, found, bounds)
+            return self._results(rated, found, bounds, complete=self._is_complete(own))
+
+    def _at_once(self, query: Query, cut: Cut, bounds: Bounds) -> Results | None:
+        """The usual search: one statement, known from before, whose answer needs no second one. None of any other."""
+        look = self._looks.get(bounds.verify is not False)
+        if look is None or not self._filled or not query.texts:
+            return None
+        known = self._compiled.known(self.engine.dialect.driver, (None, False, query.width, look, None))
+        hits = bounds.rounds[0]
+        values = self._values(query, cut, bounds, hits)
+        values["dbsim_ranked"] += 1
+        rows = self.backend.at_once(self.engine, known.sql, known.arguments(values)) if known is not None else None
+        if rows is None or (rows and rows[0][0] > bounds.max_candidates):
+            return None
+        found = self._found(rows, cut)
+        rated = decide(found.rows, query, cut, bounds, partial(self._exact, None, query, None), self.tables.key_names)
+        settled = not self._unsettled(rated, found, cut, bounds, hits)
+        return self._results(rated, found, bounds, complete=True) if settled else None
 
     def _ask(
         self,
@@ -178,6 +147,9 @@ class Asker(Stage):
             rows = known.rows(connection, values)
         else:
             rows = connection.execute(self.statements.search(where, **shape), values).all()
+        return self._found(rows, cut)
+
+    def _found(self, rows: Sequence[Any], cut: Cut) -> Found:
         ranked = [self._ranked(row, 1, cut) for row in rows if row[1] is not None]
         return Found(ranked, rows[0][0] if rows else 0)
 
@@ -205,13 +177,13 @@ class Asker(Stage):
         return field_places(self.backend, self.tables, 0)
 
     def _exact(
-        self, connection: Connection, query: Query, key: Key | None, rows: Sequence[Ranked]
+        self, connection: Connection | None, query: Query, key: Key | None, rows: Sequence[Ranked]
     ) -> list[Decided] | None:
         found = compared_single(self.signer, query.shingles, rows) if query.shingles is not None else None
         if found is not None:
             return found
         texts: Sequence[str] | None = query.texts
-        if not texts and key is not None:
+        if not texts and key is not None and connection is not None:
             texts = next((one for _, one in self._source_rows(connection, [key])), None)
         if not texts:
             return None
@@ -254,12 +226,12 @@ class Asker(Stage):
     def _values(self, query: Query, cut: Cut, bounds: Bounds, hits: int) -> dict[str, Any]:
         return parameters(self.backend, self.options, query, cut, hits=hits, max_candidates=bounds.max_candidates)
 
-    def _results(self, connection: Connection, rated: Sequence[Hit], found: Found, bounds: Bounds) -> Results:
+    def _results(self, rated: Sequence[Hit], found: Found, bounds: Bounds, *, complete: bool) -> Results:
         results = Results([hit for hit in rated if hit.score >= bounds.threshold][: bounds.limit])
         results.closest = rated[0] if rated and not results else None
         results.candidates = min(found.candidates, bounds.max_candidates)
         results.cut = found.candidates > bounds.max_candidates
-        results.complete = self._is_complete(connection)
+        results.complete = complete
         warning = below_threshold(self.options, bounds.threshold)
         results.warnings = (warning,) if warning else ()
         return results

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from sqlalchemy import Connection
 
-from dbsim.context import DatabaseContext
+from dbsim.engines.context import DatabaseContext
 from dbsim.errors import DbsimError, StatementRejected
 from dbsim.search.searcher import SearchEngine
 from dbsim.tables import catalogue

@@ -11,15 +11,13 @@ from sqlalchemy import ColumnElement, TextClause
 from dbsim.errors import InvalidOption
 from dbsim.hashing.family import ESTIMATED
 from dbsim.options import IndexOptions, describe_columns
+from dbsim.options.asking import LIMIT, MAX_CANDIDATES, MOST_TEXTS, PROBES, SPARE
 
 Text = str | Mapping[str, str]  # one text for all fields, or each field's
 Condition = str | TextClause | ColumnElement[bool]
 Where = Condition | None
-MAX_CANDIDATES = 1000
 MAX_PROBES = 100  # neighbours of a key: each is one more descent in its B-tree
 SLACK = 0.1  # an estimate may lie so far below the exact Jaccard similarity: 4 standard errors and more
-SPARE = 8  # rows looked at beyond the limit, in place of those that turn out to be no hits
-MOST_TEXTS = 64  # the same when that was not enough: a search reads at most `limit` and so many texts
 
 
 @dataclass(frozen=True)
@@ -32,9 +30,9 @@ class Bounds:
     """
 
     threshold: float
-    limit: int = 10
+    limit: int = LIMIT
     max_candidates: int = MAX_CANDIDATES
-    probes: int = 0
+    probes: int = PROBES
     verify: bool | None = None
     measure: str = "jaccard"
 
@@ -76,10 +74,10 @@ class Search:
     """
 
     threshold: float | None = None
-    limit: int = 10
+    limit: int = LIMIT
     where: Where = None
     max_candidates: int = MAX_CANDIDATES
-    probes: int = 0
+    probes: int = PROBES
     verify: bool | None = None
 
     def changed(self, **changes: Unpack[SearchOptions]) -> Search:

@@ -14,27 +14,26 @@ from sqlalchemy import BindParameter, ColumnElement, Connection, Select, Subquer
 from sqlalchemy.sql.visitors import replacement_traverse
 
 from dbsim.engines.stored_keys import stored_key, stored_keys
-from dbsim.errors import InvalidOption, UnknownKey
+from dbsim.errors import InvalidOption
 from dbsim.hashing.error import DEVIATIONS
 from dbsim.hashing.records.waterfall import Waterfall, waterfalls
-from dbsim.search.asking import CONVERTING, Asker
+from dbsim.search.asking import CONVERTING
 from dbsim.search.deciding.people import Verdicts, respect, verdicts_of
 from dbsim.search.deciding.texts import cut_of
 from dbsim.search.explain import Explanation, explain
 from dbsim.search.limits import Bounds, Where
 from dbsim.search.query import Query, as_lookups
 from dbsim.search.results import Results
+from dbsim.search.rows import Row, Rows
 from dbsim.search.statements.parameters import self_parameters
 from dbsim.sync import models
 from dbsim.tables.decision_tables import SAME
-from dbsim.tables.key_conditions import among, chunks, key_columns, listed, listing
+from dbsim.tables.key_conditions import among, key_columns, listed, listing
 from dbsim.tables.source import Key, public_key
-
-Row = tuple[str, ...]  # the text of every field
 
 
 @dataclass
-class SearchEngine(Asker):
+class SearchEngine(Rows):
     """The searches of one index."""
 
     def sign(
@@ -201,20 +200,6 @@ class SearchEngine(Asker):
         found = {tuple(row[:width]): sum(map(contains, sought, row[width:])) for row in rows}
         return [found.get(key, 0) for key in keys]
 
-    def texts(self, keys: Sequence[Key]) -> list[str | None]:
-        """The joined text of rows of the source; None for one that is gone."""
-        return [None if row is None else "\n".join(row) for row in self.columns_of(keys)]
-
-    def columns_of(self, keys: Sequence[Key]) -> list[Row | None]:
-        """The text of every field of rows of the source; None for one that is gone."""
-        found: dict[Key, Row] = {}
-        with self.context.searching() as own:
-            keys = stored_keys(own, self.backend, self.tables, keys)
-            for some in chunks(keys, self.backend.key_batch):
-                for batch in self.source_texts(own, some):
-                    found |= zip(batch.keys, zip(*batch.columns, strict=True), strict=True)
-        return [found.get(key) for key in keys]
-
     def explain(self, a: Key, b: Key) -> Explanation:
         """What two rows have in common; the signatures are the stored ones."""
         rows, found = self.side_by_side(a, b)
@@ -260,31 +245,6 @@ class SearchEngine(Asker):
             return None
         one, two = (self.signer.sign([[text] for text in texts]) for texts in (a, b))
         return waterfalls(self.learned, [field.name for field in self.options.fields], one, two)[0]
-
-    def _rows(self, connection: Connection, keys: Sequence[Key]) -> list[tuple[Key, Row] | None]:
-        """The keys as the table has them and the text of every field, read at once; None for a row that is gone."""
-        found = {
-            key: tuple(texts)
-            for batch in self.source_texts(connection, keys)
-            for key, *texts in zip(batch.keys, *batch.columns, strict=True)
-        }
-        return [(key, found[key]) if key in found else self._perhaps(connection, key) for key in keys]
-
-    def _perhaps(self, connection: Connection, key: Key) -> tuple[Key, Row] | None:
-        """One row, however its key was written."""
-        for batch in self.source_texts(connection, [key]):
-            return batch.keys[0], tuple(column[0] for column in batch.columns)
-        return None
-
-    def _row(self, connection: Connection, key: Key) -> tuple[Key, Row]:
-        found = self._perhaps(connection, key)
-        if found is None:
-            raise self._unknown(key)
-        return found
-
-    def _unknown(self, key: Key) -> UnknownKey:
-        shown = public_key(self.tables.key_names, key)
-        return UnknownKey(f"table {self.tables.record.options.table!r} has no row with the key {shown!r}")
 
     def _stored_query(self, values: tuple[Any, ...]) -> Query | None:
         options = self.tables.record.options

@@ -1,111 +1,138 @@
-"""Candidate pairs by joins, after the rule of dedupe/kernels/buckets.py: contents (f, keys) → a, b.
+"""Candidate pairs of contents (f, s), after the rule of dedupe/kernels/buckets.py, and their scores.
 
-A bucket is named by the number of a key column, the key in it, and the same of each larger bucket it was cut from: its
-path. A content's place in a bucket is that of its fingerprint, as in the kernels, so that the same few stand for the
-others.
+Contents are sent to the buckets of their keys, pairs to their first content, then to their second, always as parcels:
+what Spark sorts and moves are few rows, and the work on them is numpy's. A content's place in a bucket is that of its
+fingerprint, as in the kernels, so that the same few stand for the others.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any
 
 import numpy as np
-from pyspark.sql import Window
 from pyspark.sql import functions as F
 
 from dbsim.dedupe.kernels.buckets import FEWEST, Limits, largest_affordable, measured_columns
+from dbsim.dedupe.kernels.decide import Decision
+from dbsim.spark.layout import Layout
+from dbsim.spark.meeting import SIZE, Meeting
+from dbsim.spark.parcels import COPIES, LARGE, PAIRS, SCHEMA, SIZES, TOTALS, Exchange, Numbers, matrix, of_kind
+from dbsim.spark.scoring import EDGES, Scoring
 
 DataFrame = Any
-BUCKET = [
-    "last",
-    "key",
-    "path",
-]  # numbers first: rows are sorted by them, and arrays are only compared where these are equal
 log = logging.getLogger("dbsim.spark")
 
 
 @dataclass
-class Buckets:
-    """Of contents with the columns f and keys (an array of `columns` numbers); `kept` is what to unpersist."""
+class Candidates:
+    """Of `rows` rows with the columns f and s, of which some may have equal contents; `kept` is what to unpersist."""
 
-    contents: DataFrame
-    columns: int
+    signed: DataFrame
+    rows: int
+    layout: Layout
     limits: Limits
     kept: list[DataFrame] = field(default_factory=list)
+    copied: int = 0  # contents that several rows have
 
-    def pairs(self) -> DataFrame:
-        """Each once, the smaller fingerprint first."""
-        limits = self._affordable()
-        levels = list(self._levels(range(self.columns), limits))
-        if len(levels) > 1:
-            self._warn(levels[0], limits)
-        return reduce(lambda one, other: one.union(other), (_pairs(level, limits) for level in levels)).distinct()
+    def __post_init__(self) -> None:
+        self.signed = self.signed.select("f", "s")
+        self._exchange = Exchange.of(self.signed, self.rows * self.layout.columns)
+        self._first = self._keep(self._met())
+        found = self._first.where(F.col("kind").isin(SIZES, TOTALS)).select("kind", "data").collect()
+        self._sizes = _rows((row[1] for row in found if row[0] == SIZES), SIZE)
+        self.copied, again = _rows((row[1] for row in found if row[0] == TOTALS), 2).sum(axis=0).tolist()
+        self._contents = self.rows - again
 
-    def _levels(self, columns: Sequence[int], limits: Limits) -> Iterator[DataFrame]:
-        """The buckets of these columns, then those that later columns make of the large ones; at least two members."""
-        chosen = F.array(*(F.lit(column) for column in columns))
-        first = self.contents.select("f", F.explode(chosen).alias("last"), "keys")
-        whole = [F.array().cast("array<long>").alias("path"), F.lit(None).cast("long").alias("outer")]
-        level = self._ranked(first.select("f", "last", _key(), *whole))
-        yield level
+    def edges(self, decision: Decision) -> DataFrame:
+        """a, b, score, unsure: pairs of contents that are, or may be, near enough."""
+        scoring = Scoring(self.layout, self._exchange, decision)
+        contents = _through(self.signed, scoring.shown)
+        attached = _through(self._exchange.sorted(contents.union(self._pairs())), scoring.attach)
+        return _through(self._exchange.sorted(contents.union(attached)), scoring.score, EDGES)
+
+    @property
+    def tasks(self) -> int:
+        return self._exchange.tasks
+
+    def copies(self) -> Numbers:
+        """(fingerprint, how many rows more than one) of contents that several rows have."""
+        return _collected(self._first, COPIES, 2)
+
+    def _pairs(self) -> DataFrame:
+        """Some of them several times."""
+        sizes = self._sizes
+        limits = self._affordable(sizes)
+        large = sizes[sizes[:, 2] > limits.bucket]
+        levels = [self._first]
+        if limits.bucket > self._least.bucket and (sizes[:, 2] > self._least.bucket).any():
+            again = self._meeting.within(limits)
+            levels.append(self._keep(_through(of_kind(self._first, LARGE), again.meet)))
+        if len(large):
+            self._warn(large, limits)
+            levels += self._finer(levels[-1], limits)
+        return of_kind(reduce(lambda one, other: one.union(other), levels), PAIRS)
+
+    @property
+    def _least(self) -> Limits:
+        """Within these, whatever the table can afford."""
+        return replace(self.limits, bucket=self.limits.bucket or FEWEST)
+
+    @property
+    def _meeting(self) -> Meeting:
+        return Meeting(self.layout, self._exchange, self._least)
+
+    def _met(self) -> DataFrame:
+        meeting = self._meeting
+        spread = _through(self.signed.repartition(self._exchange.tasks, "f"), meeting.spread)
+        return _through(self._exchange.sorted(spread), meeting.meet)
+
+    def _finer(self, level: DataFrame, limits: Limits, paired: bool = True) -> Iterator[DataFrame]:
+        """What later columns make of the large buckets, as long as there are any."""
+        keys = _through(self.signed, self._meeting.keyed)
         for depth in range(1, limits.depth + 1):
-            large = level.where(F.col("size") > limits.bucket)
-            if large.isEmpty():
-                return
-            # a pair that shares two keys is in both buckets: the later column of the two is enough
-            end = F.lit(self.columns - 1) if depth == 1 else F.least(F.col("last") + 1, F.lit(self.columns - 1))
-            later = F.explode(F.sequence(F.col("last") + 1, end))
-            path = F.concat("path", F.array(F.col("last").cast("long"), F.col("key"))).alias("path")
-            cut = large.where(F.col("last") < self.columns - 1).select(
-                "f", path, F.col("size").alias("outer"), later.alias("last")
-            )
-            level = self._ranked(
-                cut.join(self.contents.select("f", "keys"), "f").select("f", "last", _key(), "path", "outer")
-            )
+            before, now = (self._meeting.within(limits, deep, paired) for deep in (depth - 1, depth))
+            cut = _through(of_kind(level, LARGE), before.cut)
+            finer = _through(self._exchange.sorted(keys.union(cut)), before.finer)
+            level = self._keep(_through(self._exchange.sorted(finer), now.meet))
             yield level
+            if of_kind(level, LARGE).isEmpty():
+                return
 
-    def _ranked(self, members: DataFrame) -> DataFrame:
-        """f, last, key, path, outer, size, rank."""
-        bucket = Window.partitionBy(*BUCKET).orderBy("f")
-        whole = bucket.rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
-        size = F.count("*").over(whole)
-        rank = F.row_number().over(bucket) - 1
-        made = members.withColumns({"size": size, "rank": rank}).where("size > 1").persist()
-        self.kept.append(made)
-        return made
-
-    def _affordable(self) -> Limits:
+    def _affordable(self, sizes: Numbers) -> Limits:
         """As the kernel finds them, from how often buckets have which size."""
         if self.limits.bucket:
             return self.limits
-        contents, least = self.contents.count(), replace(self.limits, bucket=FEWEST)
-        found = [np.empty((0, 3), np.int64)]
-        for level in self._levels(measured_columns(self.columns), least):
-            sizes = level.where("rank = 0").groupBy("size", F.coalesce("outer", F.lit(contents + 1))).count()
-            found.append(np.array(sizes.collect(), np.int64).reshape(-1, 3))
-        size, outer, times = np.concatenate(found).T
-        return largest_affordable(size, outer, times, self.columns, contents, self.limits)
+        found = [sizes[np.isin(sizes[:, 0], measured_columns(self.layout.columns))]]
+        if (found[0][:, 2] > FEWEST).any():
+            finer = self._finer(self._first, self._least, paired=False)
+            found += [_collected(level, SIZES, SIZE) for level in finer]
+        outer, size, times = np.concatenate(found)[:, 1:].T
+        outer = np.where(outer == 0, self._contents + 1, outer)
+        return largest_affordable(size, outer, times, self.layout.columns, self._contents, self.limits)
 
-    def _warn(self, level: DataFrame, limits: Limits) -> None:
-        large = level.where((F.col("size") > limits.bucket) & (F.col("rank") == 0))
-        buckets, largest = large.agg(F.count("*"), F.max("size")).first()
+    def _warn(self, large: Numbers, limits: Limits) -> None:
         log.warning(
             "%d buckets hold more than %d contents, the largest %d: in them only the first %d were compared with all "
             "others, so that pairs may be missing; Limits(bucket=…) sets another limit",
-            *(buckets, limits.bucket, largest, limits.representatives),
+            *(large[:, 3].sum(), limits.bucket, large[:, 2].max(), limits.representatives),
         )
 
+    def _keep(self, made: DataFrame) -> DataFrame:
+        self.kept.append(made.persist())
+        return made
 
-def _key() -> Any:
-    return F.expr("keys[last]").alias("key")
+
+def _through(df: DataFrame, function: Callable[[Any], Any], schema: str = SCHEMA) -> DataFrame:
+    return df.mapInArrow(lambda batches: function(batches), schema)
 
 
-def _pairs(level: DataFrame, limits: Limits) -> DataFrame:
-    compared = level.where((F.col("size") <= limits.bucket) | (F.col("rank") < limits.representatives))
-    a = compared.select(*BUCKET, F.col("f").alias("a"), F.col("rank").alias("before"))
-    b = level.select(*BUCKET, F.col("f").alias("b"), F.col("rank").alias("after"))
-    return a.join(b, BUCKET).where("before < after").select("a", "b")
+def _collected(parcels: DataFrame, kind: int, width: int) -> Numbers:
+    return _rows((row[0] for row in of_kind(parcels, kind).select("data").collect()), width)
+
+
+def _rows(data: Iterable[bytes], width: int) -> Numbers:
+    return matrix([np.frombuffer(part, np.uint8) for part in data], width)

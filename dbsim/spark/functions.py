@@ -1,4 +1,4 @@
-"""What executors do with Arrow batches: rows → signatures, candidate pairs → scores, components → groups."""
+"""What executors do with texts and secrets: rows → signatures, pairs → exact scores, components → groups."""
 
 from __future__ import annotations
 
@@ -16,16 +16,17 @@ from dbsim.bulk.reading import cut
 from dbsim.bulk.signing import sign
 from dbsim.dedupe.kernels.decide import Decision, FieldScore, estimates
 from dbsim.dedupe.kernels.exact import compare
-from dbsim.dedupe.kernels.grouping.assignment import Contents, Scores, assign
+from dbsim.dedupe.kernels.grouping.assignment import Assignment, Contents, Scores, assign
 from dbsim.dedupe.kernels.grouping.graph import Graph
 from dbsim.dedupe.options import GroupOptions, PairOptions
 from dbsim.hashing.bloom import Filters
 from dbsim.hashing.signer import Signer
 from dbsim.options import IndexOptions
+from dbsim.spark.layout import Layout
+from dbsim.spark.parcels import Numbers, binary, unbinary
 
 Batches = Iterator[pa.RecordBatch]
 Function = Callable[[Batches], Batches]
-Numbers = NDArray[np.int64]
 EXACT = 1000  # pairs whose texts are compared at once
 
 
@@ -53,9 +54,10 @@ class Work:
     def index(self) -> IndexOptions:
         return IndexOptions.from_json(self.options)
 
-    @property
-    def joins(self) -> list[tuple[int, int]]:
-        return list(self.index.hashing.joins(self.index.plan, self.index.threshold, self.index.recall))
+    @cached_property
+    def layout(self) -> Layout:
+        joins = self.index.hashing.joins(self.index.plan, self.index.threshold, self.index.recall)
+        return Layout(tuple(joins), self.decision.fields)
 
     @property
     def texts(self) -> list[str]:
@@ -75,39 +77,16 @@ class Work:
 
     # ── each is called once for a partition, with its batches ──
     def sign(self, batches: Batches) -> Batches:
-        """k0 … and the columns of the fields → k0 …, f (fingerprint), keys, counts, bits, t0 …; rows with features."""
+        """k0 … and the columns of the fields → k0 …, f (fingerprint), s (see layout.py), t0 …; rows with features."""
         for batch in batches:
             for part in cut(batch):
                 yield self._signed(part)
 
     def _signed(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         done = sign(batch, self.index, self.signer, self.key)
-        found, joins = done.signatures, self.joins
-        keys = np.stack([found.keys[:, stored] & np.int64(mask) for stored, mask in joins], axis=1)
-        columns = [
-            *done.keys.columns,
-            pa.array(found.fingerprints),
-            _lists(keys, pa.int64()),
-            _lists(np.stack([part.counts for part in found.filters], axis=1), pa.int32()),
-            pa.array(
-                [row.tobytes() for row in np.concatenate([part.bits for part in found.filters], axis=1)], pa.binary()
-            ),
-            *(text.cast(pa.string()) for text in done.texts),
-        ]
-        return pa.RecordBatch.from_arrays(columns, names=[*self.key, "f", "keys", "counts", "bits", *self.texts])
-
-    def score(self, batches: Batches) -> Batches:
-        """a, b, counts and bits of both → a, b, score, unsure: pairs that are, or may be, at the threshold."""
-        decision = self.decision
-        for batch in batches:
-            x, y = (_filters(batch, decision, f"{end}_bits", f"{end}_counts") for end in "ab")
-            counts = [part.counts for part in x], [part.counts for part in y]
-            scores = estimates(decision.fields, x, y)
-            kept = decision.possible(*counts) & decision.kept(*counts, scores)
-            unsure = decision.unsure(*counts, scores)
-            columns = [*(_numbers(batch, end) for end in "ab"), scores, unsure]
-            arrays = [pa.array(column[kept]) for column in columns]
-            yield pa.RecordBatch.from_arrays(arrays, names=["a", "b", "score", "unsure"])
+        fingerprints, packed = pa.array(done.signatures.fingerprints), binary(self.layout.packed(done.signatures))
+        columns = [*done.keys.columns, fingerprints, packed, *(text.cast(pa.string()) for text in done.texts)]
+        return pa.RecordBatch.from_arrays(columns, names=[*self.key, "f", "s", *self.texts])
 
     def decide(self, batches: Batches) -> Batches:
         """a, b, the texts of both → a, b, score: pairs whose texts reach the threshold."""
@@ -131,27 +110,29 @@ class Work:
 
     def group(self, edges: pa.Table, contents: pa.Table) -> pa.Table:
         """Of some components → f, group_id, score, diameter, r0 …: the representative's key."""
-        contents = contents.take(pc.sort_indices(contents, [(name, "ascending") for name in self.key]))
-        fingerprints = contents.column("f").to_numpy()
-        by_fingerprint = np.argsort(fingerprints)
-
-        def find(wanted: Numbers) -> Numbers:
-            return by_fingerprint[np.searchsorted(fingerprints, wanted, sorter=by_fingerprint)]
-
+        contents = self.in_order(contents)
+        find = finder(contents)
         a, b = (find(_numbers(edges, end)) for end in "ab")
-        graph = Graph(len(fingerprints), a, b, _numbers(edges, "score"))
-        exact = edges.column("exact").to_numpy(zero_copy_only=False)
-        copies, scores = contents.column("copies").to_numpy(), self._scores(contents)
-        found = assign(Contents(fingerprints, copies, graph, exact), self.grouping.by, self.grouping.threshold, scores)
+        graph = Graph(len(contents), a, b, _numbers(edges, "score"))
+        found = self.assigned(contents, _numbers(contents, "copies"), graph, _numbers(edges, "exact"))
         own = contents.select(list(self.key)).take(pa.array(find(found.group_ids)))
         columns = [found.fingerprints, found.group_ids, found.scores, found.diameters]
         names = ["f", "group_id", "score", "diameter", *(f"r{number}" for number in range(len(self.key)))]
         return pa.table([*map(pa.array, columns), *own.columns], names=names)
 
-    def _scores(self, contents: pa.Table) -> Scores:
+    def in_order(self, rows: pa.Table) -> pa.Table:
+        """Of their keys."""
+        return rows.take(pc.sort_indices(rows, [(name, "ascending") for name in self.key]))
+
+    def assigned(self, contents: pa.Table, copies: Numbers, graph: Graph, exact: NDArray[np.bool_]) -> Assignment:
+        """`contents` in the order of their first rows."""
+        made = Contents(_numbers(contents, "f"), copies, graph, exact)
+        return assign(made, self.grouping.by, self.grouping.threshold, self.scores(contents))
+
+    def scores(self, contents: pa.Table) -> Scores:
         """Between contents that have no edge."""
         decision = self.decision
-        filters = _filters(contents, decision, "bits", "counts")
+        filters = self.layout.filters(unbinary(contents.column("s"), self.layout.width))
 
         def estimate(x: Numbers, y: Numbers) -> NDArray[np.float64]:
             sides = ([Filters(part.bits[side], part.counts[side]) for part in filters] for side in (x, y))
@@ -174,20 +155,17 @@ class Work:
         return {name: self.__dict__[name] for name in self.__dataclass_fields__}
 
 
-def _lists(rows: NDArray[Any], type_: pa.DataType) -> pa.Array:
-    ends = np.arange(len(rows) + 1, dtype=np.int32) * rows.shape[1]
-    return pa.ListArray.from_arrays(pa.array(ends), pa.array(np.ascontiguousarray(rows).ravel(), type_))
+def finder(contents: pa.Table) -> Callable[[Numbers], Numbers]:
+    """Fingerprints → the places of these contents."""
+    fingerprints = _numbers(contents, "f")
+    order = np.argsort(fingerprints)
+
+    def find(wanted: Numbers) -> Numbers:
+        return order[np.searchsorted(fingerprints, wanted, sorter=order)]
+
+    return find
 
 
 def _numbers(batch: Any, name: str) -> NDArray[Any]:
     found: NDArray[Any] = batch.column(name).to_numpy(zero_copy_only=False)
     return found
-
-
-def _filters(batch: Any, decision: Decision, bits: str, counts: str) -> list[Filters]:
-    """One for each field."""
-    sizes = [field.bits // 8 for field in decision.fields]
-    data = np.frombuffer(b"".join(batch.column(bits).to_pylist()), np.uint8).reshape(-1, sum(sizes))
-    numbers = np.array(batch.column(counts).to_pylist(), np.int64).reshape(-1, len(sizes))
-    parts = np.split(data, np.cumsum(sizes)[:-1], axis=1)
-    return [Filters(part, numbers[:, place]) for place, part in enumerate(parts)]

@@ -1,4 +1,4 @@
-"""Deduplicate a DataFrame: rows → signatures → candidate pairs by joins → components → groups, all on the cluster."""
+"""Deduplicate a DataFrame: rows → signatures → candidate pairs → components → groups, all on the cluster."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pyspark.sql import functions as F
-from pyspark.sql.types import ArrayType, BinaryType, DoubleType, IntegerType, LongType, StringType, StructType
+from pyspark.sql.types import BinaryType, DoubleType, LongType, StringType, StructType
 
 from dbsim.bulk.results import group_columns
 from dbsim.bulk.run import SAMPLE, SECRET, comparable, resolved
@@ -18,12 +18,12 @@ from dbsim.dedupe.kernels.buckets import Limits
 from dbsim.dedupe.options import GroupOptions, PairOptions
 from dbsim.errors import UnknownName
 from dbsim.options import IndexOptions
-from dbsim.spark.candidates import Buckets
-from dbsim.spark.components import components
+from dbsim.spark.candidates import Candidates
+from dbsim.spark.components import FEW, components
+from dbsim.spark.few import TOGETHER, Few
 from dbsim.spark.functions import Secret, Work
 
 DataFrame = Any  # of pyspark
-TOGETHER = 100_000  # contents of components that one task may group at once
 
 
 def duplicates(
@@ -68,10 +68,10 @@ class _Run:
 
     def groups(self, rows: DataFrame) -> DataFrame:
         signed = self._keep(self._signed(rows))
-        contents = self._keep(self._contents(signed))
-        edges = self._keep(self._edges(signed, contents))
-        grouped = self._grouped(edges, signed, contents)
-        made = signed.select(*self.work.key, "f").join(grouped, "f").drop("f")
+        candidates = Candidates(signed, signed.count(), self.work.layout, self.work.pairing.limits, self.kept)
+        edges = self._keep(candidates.edges(self.work.decision))
+        made = self._by_few(signed, edges, candidates)
+        made = self._by_joins(signed, edges) if made is None else made
         made = made.toDF(*self.names, *group_columns(self.names)).localCheckpoint()
         for each in self.kept:
             each.unpersist()
@@ -82,32 +82,47 @@ class _Run:
         return made
 
     def _signed(self, rows: DataFrame) -> DataFrame:
-        schema = StructType([rows.schema[name] for name in self.work.key])
-        schema = schema.add("f", LongType()).add("keys", ArrayType(LongType())).add("counts", ArrayType(IntegerType()))
-        schema = schema.add("bits", BinaryType())
+        schema = StructType([rows.schema[name] for name in self.work.key]).add("f", LongType()).add("s", BinaryType())
         for name in self.work.texts:
             schema = schema.add(name, StringType())
         work = self.work
         return rows.mapInArrow(lambda batches: work.sign(batches), schema)
 
+    def _by_few(self, signed: DataFrame, edges: DataFrame, candidates: Candidates) -> DataFrame | None:
+        """Where the driver knows which contents hang together: their rows in one step. None: they are too many."""
+        if candidates.copied > FEW or len(known := edges.limit(FEW + 1).toArrow()) > FEW:
+            return None
+        few = Few.of(self.work, known, candidates.copies(), candidates.tasks)
+        if few is None:
+            return None
+        schema = StructType().add("part", LongType())
+        chosen = signed.mapInArrow(lambda batches: few.choose(batches), StructType([*schema, *signed.schema]))
+        own = [signed.schema[name] for name in self.work.key]
+        figures = StructType([*own]).add("group_id", LongType())
+        figures = figures.add("score", DoubleType()).add("diameter", DoubleType())
+        for name, part in zip(_leaders(self.work), own, strict=True):
+            figures = figures.add(name, part.dataType)
+
+        def group(rows: Any) -> Any:
+            return few.group(rows)
+
+        return chosen.groupBy("part").applyInArrow(group, figures)
+
+    def _by_joins(self, signed: DataFrame, scored: DataFrame) -> DataFrame:
+        contents = self._keep(self._contents(signed))
+        grouped = self._grouped(self._keep(self._decided(signed, scored)), signed, contents)
+        return signed.select(*self.work.key, "f").join(grouped, "f").drop("f")
+
     def _contents(self, signed: DataFrame) -> DataFrame:
         """Rows with equal fingerprints once, with the smallest of their keys; their signatures are equal, too."""
         first = F.min(F.struct(*self.work.key)).alias("first")
-        same = [F.first(name).alias(name) for name in ("keys", "counts", "bits")]
-        made = signed.groupBy("f").agg(first, F.count("*").alias("copies"), *same)
-        return made.select("f", "first.*", "copies", "keys", "counts", "bits")
+        made = signed.groupBy("f").agg(first, F.count("*").alias("copies"), F.first("s").alias("s"))
+        return made.select("f", "first.*", "copies", "s")
 
-    def _edges(self, signed: DataFrame, contents: DataFrame) -> DataFrame:
+    def _decided(self, signed: DataFrame, scored: DataFrame) -> DataFrame:
         """a, b, score, exact: fingerprints of near-duplicate contents."""
-        buckets, work = Buckets(contents.select("f", "keys"), len(self.work.joins), self.work.pairing.limits), self.work
-        candidates = _both(buckets.pairs(), contents.select("f", "counts", "bits"))
-        self.kept += buckets.kept
-        scored = candidates.mapInArrow(
-            lambda batches: work.score(batches), "a long, b long, score double, unsure boolean"
-        )
-        scored = self._keep(scored)
-        threshold = self.work.pairing.threshold
-        sure = scored.where(~F.col("unsure") & (F.col("score") >= threshold)).select("a", "b", "score")
+        work = self.work
+        sure = scored.where(~F.col("unsure") & (F.col("score") >= work.pairing.threshold)).select("a", "b", "score")
         unsure = scored.where("unsure").select("a", "b")
         ends = unsure.select(F.col("a").alias("f")).union(unsure.select("b"))
         decided = _both(unsure, self._texts(signed, ends)).mapInArrow(
@@ -122,7 +137,7 @@ class _Run:
     def _grouped(self, edges: DataFrame, signed: DataFrame, contents: DataFrame) -> DataFrame:
         """f, group_id, score, diameter, r0 …: components by the kernel, then contents that only have copies."""
         labels = self._keep(components(edges.select("a", "b")))
-        nodes = contents.drop("keys").join(labels.withColumnRenamed("node", "f"), "f")
+        nodes = contents.join(labels.withColumnRenamed("node", "f"), "f")
         if self.work.pairing.verify:
             nodes = nodes.join(self._texts(signed, labels.select(F.col("node").alias("f"))), "f")
         part = F.pmod(F.xxhash64("label"), F.lit(self._parts(labels))).alias("part")
@@ -130,7 +145,7 @@ class _Run:
         nodes = nodes.select(part, *nodes.columns).drop("label")
         schema = StructType().add("f", LongType()).add("group_id", LongType())
         schema = schema.add("score", DoubleType()).add("diameter", DoubleType())
-        leaders = [f"r{number}" for number in range(len(self.work.key))]
+        leaders = _leaders(self.work)
         for leader, name in zip(leaders, self.work.key, strict=True):
             schema = schema.add(leader, contents.schema[name].dataType)
         work = self.work
@@ -148,6 +163,11 @@ class _Run:
         """Sets of components; as many as there are tasks, more where one would be too large for a task."""
         tasks = int(labels.sparkSession.conf.get("spark.sql.shuffle.partitions", "200"))
         return max(tasks, int(labels.count()) // TOGETHER)
+
+
+def _leaders(work: Work) -> list[str]:
+    """Of the representative's key."""
+    return [f"r{number}" for number in range(len(work.key))]
 
 
 def _both(pairs: DataFrame, contents: DataFrame) -> DataFrame:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
-from dbsim.context import IndexContext
+from dbsim.engines.context import IndexContext
 from dbsim.engines.execute import run
 from dbsim.errors import DatabaseUnavailable
 from dbsim.lifecycle import decisions
@@ -29,6 +29,20 @@ SWITCH_PATIENCE = 5.0  # seconds to wait for those who read what a switch replac
 GRACE = 5.0  # the same where nothing can keep it in step: inline indexes, which have no worker
 
 
+@dataclass(frozen=True)
+class Built:
+    """How many rows were read, whether a new generation is searched now, and which ones there are."""
+
+    filled: int
+    switched: bool
+    found: list[catalogue.IndexRecord]
+
+
+def _unfinished(found: list[catalogue.IndexRecord]) -> catalogue.IndexRecord | None:
+    record = target(found)
+    return None if record is None or (record is found[0] and record.ready) else record
+
+
 @dataclass
 class Build:
     """Changes of generation; `meanwhile` keeps the one that is searched in step."""
@@ -40,10 +54,10 @@ class Build:
     workers: int | None = None
     gentle: bool = False
 
-    def run(self) -> tuple[int, bool] | None:
-        """(rows read, whether a new generation is searched now); None when the family has nothing to learn from."""
+    def run(self, found: list[catalogue.IndexRecord]) -> Built | None:
+        """From what the catalogue said a moment ago; None when the family has nothing to learn from."""
         filled, switched = 0, False
-        while (record := self.index.read(self._unfinished)) is not None:
+        while (record := _unfinished(found)) is not None:
             context = self.index.context.of(record, self.index.signer_of(record))
             if not models.ensure(context):
                 return None
@@ -51,20 +65,16 @@ class Build:
                 self.index.backend.settle(context.engine)
             filled += self.filling(context).run()
             try:
-                switched |= self.index.write(self.switch, SWITCH_PATIENCE)
+                switched |= record is not found[0] and self.index.write(self.switch, SWITCH_PATIENCE)
             except DatabaseUnavailable:  # somebody reads what must be replaced: the old generation is kept in step
                 break
-        self.index.look()
+            found = self.index.read(self.index.there)
+        self.index.use(found[0])
         models.ensure(self.index.context)
-        return filled, switched
+        return Built(filled, switched, found)
 
     def filling(self, context: IndexContext) -> Filling:
         return Filling(context, self.progress, self.meanwhile, self.workers, self.gentle)
-
-    def _unfinished(self, connection: Connection) -> catalogue.IndexRecord | None:
-        found = catalogue.generations(connection, self.index.name)
-        record = target(found)
-        return None if record is None or (record is found[0] and record.ready) else record
 
     def switch(self, connection: Connection) -> bool:
         """Searches go over to the generation asked for, once it is built."""

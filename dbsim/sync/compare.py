@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, func, literal_column, select
 
-from dbsim.context import Stage
+from dbsim.engines.context import Stage
 from dbsim.engines.pause import Pace
 from dbsim.engines.source_rows import source_rows, texts
 from dbsim.sync.presign import Rehearsal

@@ -30,13 +30,16 @@ class Drain:
 
     def run(self) -> int:
         """Until the queue has been empty for a moment: an application that never stops writing must not hold it up."""
-        queue = self.index.tables.queue
-        total = self.index.read(lambda c: c.scalar(select(func.count()).select_from(queue)))
-        changed, self._emptied = 0, False
+        changed, total, self._emptied = 0, 0, False
         while not self._emptied and (step := self.batch()):
             changed += step
-            self.progress("changes", changed, max(changed, total or 0))
+            if not self._emptied and not total:
+                total = changed + self.index.read(self._waiting)
+            self.progress("changes", changed, max(changed, total))
         return changed
+
+    def _waiting(self, connection: Connection) -> int:
+        return connection.scalar(select(func.count()).select_from(self.index.tables.queue)) or 0
 
     def batch(self) -> int:
         """The next changes; on SQLite signed before the write lock is taken."""

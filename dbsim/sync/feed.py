@@ -1,7 +1,7 @@
 """Changes of a table without triggers, by a column that grows with every change: what was seen last → keys since.
 
 It cannot see rows that were deleted, changes that leave the column as it was, and what is committed later than OVERLAP
-after the moment it carries: `sync --reconcile` finds all of that.
+after the moment it carries: `sync --reconcile` finds all of that. Rows in which it is NULL are looked at every time.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from datetime import timedelta
 from functools import partial
 from typing import Any
 
-from sqlalchemy import Connection, column, delete, func, insert, select
+from sqlalchemy import Connection, column, delete, func, insert, or_, select
 
 from dbsim.errors import UnknownName
 from dbsim.sync.generations import Generations
@@ -64,7 +64,9 @@ class Feed:
         described = backend.describe(connection, options.table, options.schema)
         type_ = "" if described is None else described.columns[options.changed]
         keys = key_columns(tables.source, tables)
-        new: Any = column(options.changed) >= backend.feed_since(since, type_, OVERLAP)
+        changed: Any = column(options.changed)
+        # some applications leave it NULL until the first change: nothing tells such rows from new ones
+        new = or_(changed >= backend.feed_since(since, type_, OVERLAP), changed.is_(None))
         query = select(*keys).where(new).order_by(*keys).limit(PAGE)
         rows = connection.execute(query if last is None else query.where(after(keys, last)))
         return [tuple(row) for row in rows]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from sqlalchemy import Connection
 
-from dbsim.context import Stage
+from dbsim.engines.context import Stage
 from dbsim.hashing.signer import Signer
 from dbsim.tables import catalogue
 from dbsim.tables.index_tables import IndexTables
@@ -20,7 +20,7 @@ class Generations(Stage):
 
     @property
     def name(self) -> str:
-        return self.context.name
+        return self.tables.record.options.name
 
     def look(self) -> catalogue.IndexRecord:
         """Take the generation that the catalogue names now."""
@@ -28,13 +28,25 @@ class Generations(Stage):
 
     def use(self, record: catalogue.IndexRecord) -> catalogue.IndexRecord:
         """Take this one as the generation that is searched."""
-        self.enter(self.context.of(record, self.signer_of(record)))
+        if record != self.tables.record:
+            self.enter(self.context.of(record, self.signer_of(record)))
         return record
+
+    def there(self, connection: Connection) -> list[catalogue.IndexRecord]:
+        """What the catalogue knows of them; an error when the index is gone."""
+        found = catalogue.generations(connection, self.name)
+        if not found:
+            raise catalogue.unknown(connection, self.name)
+        return found
 
     def all(self, connection: Connection) -> list[tuple[IndexTables, Signer]]:
         """All of them, the one that is searched first."""
         found = catalogue.generations(connection, self.name)
-        return [(IndexTables(record), self.signer_of(record)) for record in found]
+        return [(self._tables_of(record), self.signer_of(record)) for record in found]
+
+    def _tables_of(self, record: catalogue.IndexRecord) -> IndexTables:
+        """Those that are known, with the statements made for them."""
+        return self.tables if record == self.tables.record else IndexTables(record)
 
     def signer_of(self, record: catalogue.IndexRecord) -> Signer:
         def identity(some: catalogue.IndexRecord) -> tuple[object, ...]:

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from sqlalchemy import Connection, delete, insert
 
-from dbsim.context import IndexContext
 from dbsim.engines.backend import Backend
+from dbsim.engines.context import IndexContext
 from dbsim.engines.execute import run
 from dbsim.engines.source_sample import sample_of, texts_of
 from dbsim.errors import NotFitted
@@ -66,8 +66,10 @@ def save(connection: Connection, record: catalogue.IndexRecord, generation: int,
 def ensure(context: IndexContext) -> bool:
     """Give the signer the model of this generation, fitting it first if need be; False on an empty table."""
     tables, signer = context.tables, context.signer
+    if not signer.family.learns:
+        return True
     context.read(lambda c: current(c, tables, signer))
-    if signer.family.learns and signer.model is None:
+    if signer.model is None:
         fitted = context.read(lambda c: fit(c, context.backend, tables, signer))
         if fitted is None:
             return False

@@ -38,7 +38,7 @@ class Rehearsal:
         return self.signer.sign(batch.columns)
 
     def __len__(self) -> int:
-        return sum(len(batch) for batch, _ in self._done)
+        return sum(len(batch.keys) for batch, _ in self._done)
 
     @property
     def characters(self) -> int:
@@ -48,4 +48,4 @@ class Rehearsal:
 def _place(whole: Texts, batch: Texts) -> slice:
     """Where the batch begins in what was signed, if it does."""
     start = whole.keys.index(batch.keys[0]) if batch.keys[0] in whole.keys else 0
-    return slice(start, start + len(batch))
+    return slice(start, start + len(batch.keys))

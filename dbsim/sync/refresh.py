@@ -20,7 +20,7 @@ from dbsim.sync.presign import Rehearsal
 from dbsim.tables.catalogue import generations, quarantine_table
 from dbsim.tables.group_tables import GroupTables, note_changes
 from dbsim.tables.index_tables import IndexTables
-from dbsim.tables.key_conditions import among, chunks, key_columns, up_to
+from dbsim.tables.key_conditions import among, chunks, up_to
 from dbsim.tables.source import Key, Texts, key_json
 
 UNREADABLE = "a key that is not valid UTF-8"
@@ -35,7 +35,7 @@ def refresh(
     backend.lock_keys(connection, tables, keys)
     reached = filled(connection, backend, tables)
     decided = tables.record.searched and not reached and decisions.exist(connection, backend, tables)
-    grouped = tables.record.searched and stored_groups.exist(connection, backend, GroupTables(tables))
+    grouped = tables.record.searched and stored_groups.exist(connection, backend, GroupTables.of(tables))
     for some in chunks(keys, backend.key_batch):
         if grouped:
             note_changes(connection, tables, some, -1)
@@ -65,11 +65,11 @@ def filled(connection: Connection, backend: Backend, tables: IndexTables) -> lis
     if backend.has_table(connection, parts.table.name):
         return [parts.covered(connection)]
     last = last_stored(connection, tables)
-    return [up_to(key_columns(tables.source, tables), last) if last else false()]
+    return [up_to(tables.source_key, last) if last else false()]
 
 
 def last_stored(connection: Connection, tables: IndexTables) -> Key | None:
-    columns = key_columns(tables.signatures, tables)
+    columns = tables.stored_key
     row = connection.execute(select(*columns).order_by(*(column.desc() for column in columns)).limit(1)).first()
     return None if row is None else tuple(row)
 
@@ -89,15 +89,16 @@ def source_texts(
     keys: Sequence[Key],
     *conditions: ColumnElement[bool],
 ) -> Iterator[Texts]:
-    query = source_rows(backend, tables).where(among(key_columns(tables.source, tables), keys), *conditions)
+    query = source_rows(backend, tables).where(among(tables.source_key, keys), *conditions)
     return texts(connection, backend, tables, query)
 
 
 def forget(connection: Connection, backend: Backend, tables: IndexTables, keys: list[Key]) -> None:
     """Remove every trace of these rows."""
     stored = tables.signatures
-    connection.execute(delete(stored).where(among(key_columns(stored, tables), keys)))
-    slices.forget(connection, backend, tables, keys)
+    connection.execute(delete(stored).where(among(tables.stored_key, keys)))
+    if tables.names.words:
+        slices.forget(connection, backend, tables, keys)
     connection.execute(
         delete(quarantine_table).where(
             quarantine_table.c.index_name == tables.record.name,
@@ -110,7 +111,8 @@ def forget(connection: Connection, backend: Backend, tables: IndexTables, keys: 
 def store(connection: Connection, backend: Backend, tables: IndexTables, batch: Texts, signatures: Signatures) -> None:
     """Write new rows; one that could not be read is stored as an empty document and named in the quarantine."""
     backend.insert(connection, tables, batch.keys, signatures)
-    slices.note(connection, backend, tables, batch.keys)
+    if tables.names.words:
+        slices.note(connection, backend, tables, batch.keys)
     if batch.failures:
         connection.execute(
             insert(quarantine_table),

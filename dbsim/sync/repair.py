@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlalchemy import Connection, insert, literal, select
 
@@ -10,7 +10,7 @@ from dbsim.engines.execute import run
 from dbsim.errors import StatementRejected
 from dbsim.lifecycle import decisions
 from dbsim.lifecycle import groups as stored_groups
-from dbsim.lifecycle.create import LOCK_WAIT, outdated, show
+from dbsim.lifecycle.create import LOCK_WAIT, show
 from dbsim.lifecycle.fit import source_problem, widened
 from dbsim.lifecycle.rename import Renames, rename
 from dbsim.lifecycle.words import slices
@@ -19,49 +19,88 @@ from dbsim.tables import catalogue
 from dbsim.tables.group_tables import GroupTables
 
 
+@dataclass(frozen=True)
+class Survey:
+    """What one look at an index found: its generations, and what of the one that is searched is not in order.
+
+    Of triggers and of views with functions: those that are missing, and whether others are of an earlier dbsim.
+    """
+
+    found: list[catalogue.IndexRecord]
+    unadopted: bool = False  # a migration left questions open; nothing more was looked at …
+    widened: bool = False  # … nor when the key has another type now
+    surface: tuple[list[str], bool] = ([], False)
+    triggers: tuple[list[str], bool] = ([], False)
+
+    @property
+    def in_order(self) -> bool:
+        return not (self.unadopted or self.widened or any(self.surface) or any(self.triggers))
+
+
 @dataclass
 class Repair:
     """Each step is safe to repeat and to run from several workers at once."""
 
     index: Generations
 
-    def idle(self, connection: Connection, found: list[catalogue.IndexRecord]) -> bool:
-        """Whether a run would find nothing to do: everything is in place, one generation, an empty queue."""
-        if len(found) > 1 or not found[0].ready or found[0].wanted is not None or self._open_questions(found):
-            return False
+    def look(
+        self,
+        connection: Connection,
+        found: list[catalogue.IndexRecord],
+        *,
+        adopted: bool = False,
+        followed: bool = False,
+    ) -> Survey:
+        """At everything, on one connection; from now on the worker knows the generation that is searched."""
         self.index.use(found[0])
-        if self._widened(connection):
-            return False
+        if not adopted and self._open_questions(found):
+            return Survey(found, unadopted=True)
+        if self._widened(connection) and not followed:
+            return Survey(found, widened=True)
         tables, backend = self.index.tables, self.index.backend
+        surface = backend.missing_surface(connection, tables), backend.outdated_surface(connection, tables)
+        if not tables.record.options.triggers:
+            return Survey(found, surface=surface)
+        triggers = backend.missing_triggers(connection, tables), backend.outdated_triggers(connection, tables)
+        return Survey(found, surface=surface, triggers=triggers)
+
+    def idle(self, connection: Connection, survey: Survey) -> bool:
+        """Whether a run would find nothing to do: everything is in place, one generation, an empty queue."""
+        first, tables, backend = survey.found[0], self.index.tables, self.index.backend
         return (
-            tables.record.options.triggers
-            and not backend.missing_triggers(connection, tables)
-            and not backend.missing_surface(connection, tables)
-            and not outdated(connection, backend, tables)
+            len(survey.found) == 1
+            and first.ready
+            and first.wanted is None
+            and first.options.triggers
+            and survey.in_order
             and connection.execute(select(literal(1)).select_from(tables.queue).limit(1)).first() is None
             and not decisions.incomplete(connection, backend, tables)
             and not slices.due(connection, backend, tables)
         )
 
+    def mend(self, survey: Survey, *, triggers: bool) -> Survey:
+        """Put in order what was found, and say how it is now; triggers only if they are asked for."""
+        if survey.unadopted:
+            self.index.write(self._adopt)
+            survey = self._again(adopted=True)
+        if survey.widened:
+            self.index.write(lambda c: rename(c, self.index.backend, self.index.name, Renames()))
+            survey = self._again(adopted=True, followed=True)
+        if any(survey.surface):
+            self.index.write(self._show)
+            if survey.surface[1]:  # which may have made statistics of a few rows
+                self.index.write(lambda c: self.index.backend.finish_filling(c, self.index.tables))
+            survey = replace(self._again(adopted=True, followed=True), surface=survey.surface)
+        if triggers and any(survey.triggers):
+            self.index.write(self._install)
+        return survey
+
+    def _again(self, *, adopted: bool, followed: bool = False) -> Survey:
+        return self.index.read(lambda c: self.look(c, self.index.there(c), adopted=adopted, followed=followed))
+
     def complete_decisions(self) -> None:
         """Those written from SQL are about the texts that are indexed now; without its rows a decision goes."""
-        tables, backend = self.index.tables, self.index.backend
-        if self.index.read(lambda c: decisions.incomplete(c, backend, tables)):
-            self.index.write(lambda c: decisions.complete(c, backend, tables))
-
-    def adopt(self) -> None:
-        """A migration may leave the table's schema open and writes the key's types by hand: ask the database.
-
-        Functions that run under a search path of their own need the one, comparisons with the table the other.
-        """
-        found = self.index.read(lambda c: catalogue.generations(c, self.index.name))
-        if self._open_questions(found):
-            self.index.write(self._adopt)
-            self.index.look()
-        if self.index.read(self._widened):
-            self.index.write(lambda c: rename(c, self.index.backend, self.index.name, Renames()))
-            self.index.look()
-            self.index.read(self._widened)
+        self.index.write(lambda c: decisions.complete(c, self.index.backend, self.index.tables))
 
     def _widened(self, connection: Connection) -> bool:
         """Whether the key has a type now that holds the same values and more: dbsim's own tables follow.
@@ -81,6 +120,10 @@ class Repair:
         return typed and any(not record.ready or record.options.schema is None for record in found)
 
     def _adopt(self, connection: Connection) -> None:
+        """A migration may leave the table's schema open and writes the key's types by hand: ask the database.
+
+        Functions that run under a search path of their own need the one, comparisons with the table the other.
+        """
         backend, tables = self.index.backend, self.index.tables
         found = catalogue.generations(connection, self.index.name, lock=True)
         options = found[0].options
@@ -92,19 +135,6 @@ class Repair:
             catalogue.set_schema(connection, found, source.schema)
         if backend.typed_keys and found[0].primary_key != source.primary_key == stored.primary_key:
             catalogue.set_primary_key(connection, self.index.name, source.primary_key)
-
-    def restore_triggers(self) -> tuple[list[str], bool]:
-        """Install missing triggers, and those of an earlier dbsim anew; `_install` says what becomes of changes.
-
-        (those that were missing, whether others were of an earlier dbsim)
-        """
-        backend, tables = self.index.backend, self.index.tables
-        missing, old = self.index.read(
-            lambda c: (backend.missing_triggers(c, tables), backend.outdated_triggers(c, tables))
-        )
-        if missing or old:
-            self.index.write(self._install)
-        return missing, old
 
     def _install(self, connection: Connection) -> None:
         """What happened without a trigger is found by a comparison; those of an earlier dbsim have missed nothing."""
@@ -118,18 +148,6 @@ class Repair:
         if missing:
             connection.execute(insert(tables.queue).values({}))
         run(connection, backend.create_triggers(tables, connection))
-
-    def restore_surface(self) -> tuple[list[str], bool]:
-        """Create missing views and functions again, and those of an earlier dbsim anew; the same of them."""
-        backend, tables = self.index.backend, self.index.tables
-        missing, old = self.index.read(
-            lambda c: (backend.missing_surface(c, tables), backend.outdated_surface(c, tables))
-        )
-        if missing or old:
-            self.index.write(self._show)
-        if old:  # which may have made statistics of a few rows
-            self.index.write(lambda c: backend.finish_filling(c, tables))
-        return missing, old
 
     def _show(self, connection: Connection) -> None:
         """An index of version 0002 has no table of decisions yet, into which people may write from SQL."""

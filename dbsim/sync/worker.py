@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
 from dbsim.engines.pause import Pace
 from dbsim.errors import DbsimError
+from dbsim.lifecycle import decisions
+from dbsim.lifecycle.words import slices
 from dbsim.progress import Progress, quiet
 from dbsim.sync import models
 from dbsim.sync.build import KEEP, Build
@@ -19,7 +22,7 @@ from dbsim.sync.drain import Drain
 from dbsim.sync.feed import Feed
 from dbsim.sync.generations import Generations
 from dbsim.sync.presign import Rehearsal
-from dbsim.sync.repair import Repair
+from dbsim.sync.repair import Repair, Survey
 from dbsim.sync.slicing.turning import Slicing
 from dbsim.sync.slicing.widening import Widening
 from dbsim.tables import catalogue
@@ -39,6 +42,15 @@ class SyncReport:
     generation: int = 1
     switched: bool = False  # whether a new generation is searched now
     idle: bool = False  # whether there was nothing to do
+
+
+@dataclass(frozen=True)
+class Left:
+    """What is still to be done once everything is signed."""
+
+    markers: Sequence[Any]  # of rows of the queue that ask to compare everything
+    incomplete: bool  # decisions
+    unsliced: bool  # rows that are not in the bit slices of their word signatures
 
 
 def _layout(found: list[catalogue.IndexRecord]) -> list[tuple[int, str]]:
@@ -62,6 +74,10 @@ class Worker(Generations):
         self._pace = Pace(self.backend.queue_batch, self.backend.writers_wait)
 
     @property
+    def _word_signatures(self) -> bool:
+        return bool(self.tables.names.words)
+
+    @property
     def _repair(self) -> Repair:
         return Repair(self)
 
@@ -83,59 +99,66 @@ class Worker(Generations):
             try:
                 return self._run(compare=compare)
             except (DbsimError, SQLAlchemyError):
-                if not self._began or _layout(self.read(self._generations)) == self._began:
+                if not self._began or _layout(self.read(self.there)) == self._began:
                     raise
 
-    def _generations(self, connection: Connection) -> list[catalogue.IndexRecord]:
-        found = catalogue.generations(connection, self.name)
-        if not found:
-            raise catalogue.unknown(connection, self.name)
-        return found
-
-    def _idle(self, connection: Connection, *, compare: bool) -> bool:
-        """The first look, on one connection at everything that may have to be done."""
-        found = self._generations(connection)
+    def _look(self, connection: Connection, *, compare: bool) -> tuple[Survey, bool]:
+        """The first look, on one connection at everything that may have to be done; and whether there is nothing."""
+        found = self.there(connection)
         self._began = _layout(found)
-        return not compare and self._repair.idle(connection, found)
+        survey = self._repair.look(connection, found)
+        return survey, not compare and self._repair.idle(connection, survey)
+
+    def _left(self, connection: Connection) -> Left:
+        """The last look, once everything is signed."""
+        return Left(
+            self.backend.markers(connection, self.tables),
+            decisions.incomplete(connection, self.backend, self.tables),
+            self._word_signatures and slices.due(connection, self.backend, self.tables),
+        )
 
     def _run(self, *, compare: bool) -> SyncReport:
-        if self.read(partial(self._idle, compare=compare)):
+        survey, idle = self.read(partial(self._look, compare=compare))
+        if idle:
             return SyncReport(generation=self.tables.record.generation, idle=True)
         report = SyncReport()
-        self.look()
         if self.tables.record.options.secret:
             self._build.tidy()  # generations that a secret was replaced in cannot be kept in step
-        self._repair.adopt()
-        restored, views_renewed = self._repair.restore_surface()
-        report.renewed = views_renewed and not compare
-        ready, options = self.tables.record.ready, self.tables.record.options
-        report.views_restored = restored if ready else []  # a migration leaves them to the first run
-        if options.triggers and not compare:
-            report.triggers_restored, triggers_renewed = self._repair.restore_triggers()
-            report.renewed |= triggers_renewed
-        built = self.build()
+        survey = self._repair.mend(survey, triggers=not compare)
+        if self.tables.record.ready:  # a migration leaves the views to the first run
+            report.views_restored = survey.surface[0]
+        if not compare:
+            report.triggers_restored = survey.triggers[0]
+            report.renewed = survey.surface[1] or survey.triggers[1]
+        built = self._build.run(survey.found)
         if built is None:
             return report  # nothing to learn from and nothing to sign: changes wait in the queue
-        report.filled, report.switched = built
+        report.filled, report.switched = built.filled, built.switched
         report.generation = self.tables.record.generation
         report.changed = self.drain()
         if self.tables.record.options.inline:  # what was written while triggers had to queue is still to come
             self._build.resume_inline()
             self.backend.settle(self.context.engine)
             report.changed += self.drain()
-        markers = self.read(lambda c: self.backend.markers(c, self.tables))
-        if compare or markers or not options.triggers:
-            report.compared, report.repaired = self.catch_up(everything=compare or bool(markers))
-            self.write(lambda c: self.backend.remove_markers(c, self.tables, markers))
-        self._repair.complete_decisions()
-        self._build.tidy()
-        Slicing(self.context, self.progress).run()
-        Widening(self.context, self.progress).run()
+        left = self.read(self._left)
+        if compare or left.markers or not self.tables.record.options.triggers:
+            report.compared, report.repaired = self.catch_up(everything=compare or bool(left.markers))
+            self.write(lambda c: self.backend.remove_markers(c, self.tables, left.markers))
+            left = self.read(self._left)
+        if left.incomplete:
+            self._repair.complete_decisions()
+        if len(built.found) > 1:
+            self._build.tidy()
+        if self._word_signatures:
+            if left.unsliced:
+                Slicing(self.context, self.progress).run()
+            Widening(self.context, self.progress).run()
         return report
 
     def build(self) -> tuple[int, bool] | None:
         """Fill the generation that is asked for, then search it."""
-        return self._build.run()
+        built = self._build.run(self.read(self.there))
+        return None if built is None else (built.filled, built.switched)
 
     def fill_step(self, connection: Connection, signer: Rehearsal) -> int:
         """One batch of the first filling, in the caller's transaction; 0 when there are no more rows."""

@@ -14,6 +14,7 @@ from sqlalchemy import (
     CheckConstraint,
     Column,
     ColumnElement,
+    Delete,
     Double,
     MetaData,
     PrimaryKeyConstraint,
@@ -21,7 +22,10 @@ from sqlalchemy import (
     Table,
     Text,
     and_,
+    delete,
+    exists,
     func,
+    not_,
     or_,
     select,
     text,
@@ -29,7 +33,9 @@ from sqlalchemy import (
 from sqlalchemy.schema import CreateIndex, Index
 
 from dbsim.tables.index_tables import IndexTables, PlainType, made_once
+from dbsim.tables.key_conditions import among
 from dbsim.tables.names import identifier, quote
+from dbsim.tables.source import Key
 from dbsim.tables.types import moment, placed, writer
 
 SAME, DIFFERENT, UNSURE = VERDICTS = ("same", "different", "unsure")
@@ -135,6 +141,25 @@ class DecisionTables:
             .join(b, self.row(1, b))
             .where(self.valid(a, b), self.decisions.c.verdict != UNSURE, *(one.is_not(None) for one in contents))
         )
+
+    def orphaned(self) -> ColumnElement[bool]:
+        """A row of it is gone, perhaps without a worker: an inline index's triggers know nothing of decisions."""
+        stored = self.tables.signatures
+        rows = (select(stored.c[self.tables.key_names[0]]).where(self.row(side, stored)) for side in (0, 1))
+        return not_(and_(*(exists(row.correlate(self.decisions)) for row in rows)))
+
+    def without_rows(self, keys: Sequence[Key]) -> list[Delete]:
+        """Statements that delete the decisions about those of these rows that are no longer stored."""
+        stored, table = self.tables.signatures, self.decisions
+        found = []
+        for side in (0, 1):
+            gone = not_(exists(select(stored.c[self.tables.key_names[0]]).where(self.row(side, stored))))
+            found.append(delete(table).where(among(self.keys(side), keys), gone))
+        return found
+
+    def in_order(self) -> Select[Any]:
+        """Decisions in force, the oldest first."""
+        return self.in_force().order_by(self.decisions.c.decided_at, *self.keys(0), *self.keys(1))
 
     def valid(self, a: Any, b: Any) -> ColumnElement[bool]:
         """Both texts are those that were decided upon; what has not been looked at yet counts."""

@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, delete, func, insert, select, update
 
 from dbsim.tables import group_state
+from dbsim.tables.group_state import State
 from dbsim.tables.group_tables import PUBLISHED, GroupTables
 
 EXPLORED = 3600  # seconds that an exploration stays after it was last asked for
@@ -28,6 +29,11 @@ class Result:
     @property
     def published(self) -> bool:
         return self.name == PUBLISHED
+
+    @property
+    def expired(self) -> bool:
+        """An exploration nobody asked for lately."""
+        return not self.saved and self.asked < int(time.time()) - EXPLORED
 
 
 def find(connection: Connection, groups: GroupTables, name: str) -> Result | None:
@@ -72,18 +78,37 @@ def remove(connection: Connection, groups: GroupTables, name: str) -> None:
         connection.execute(delete(groups.results).where(groups.results.c.name == name))
 
 
-def expired(connection: Connection, groups: GroupTables) -> list[Result]:
-    """Explorations nobody asked for lately."""
-    oldest = int(time.time()) - EXPLORED
-    return [result for result in complete(connection, groups) if not result.saved and result.asked < oldest]
+@dataclass(frozen=True)
+class Work:
+    """All pairings, how many changes wait for each, and whether there is something nobody asked for lately."""
+
+    states: list[State]
+    pending: dict[int, int]
+    outlived: bool
 
 
-def remove_expired(connection: Connection, groups: GroupTables) -> None:
-    """Those explorations, and pairs that no result groups and nobody asked for."""
-    for result in expired(connection, groups):
-        remove(connection, groups, result.name)
-    used = {result.pairing for result in complete(connection, groups)}
-    oldest = int(time.time()) - EXPLORED
+def work(connection: Connection, groups: GroupTables) -> Work:
+    """What `sync` has to look after."""
+    states = group_state.all_states(connection, groups)
+    results = complete(connection, groups)
+    kept = [result for result in results if not result.expired]
+    used = {result.pairing for result in kept}
+    outlived = len(kept) < len(results) or any(_outlived(state, used) for state in states)
+    count = select(groups.changes.c.pairing, func.count()).group_by(groups.changes.c.pairing)
+    return Work(states, {row.pairing: row[1] for row in connection.execute(count)}, outlived)
+
+
+def _outlived(state: State, used: set[int]) -> bool:
+    return state.id not in used and not state.running and state.seen < int(time.time()) - EXPLORED
+
+
+def remove_outlived(connection: Connection, groups: GroupTables) -> None:
+    """Explorations nobody asked for lately, and pairs that no result groups and nobody asked for."""
+    results = complete(connection, groups)
+    for result in results:
+        if result.expired:
+            remove(connection, groups, result.name)
+    used = {result.pairing for result in results if not result.expired}
     for state in group_state.all_states(connection, groups):
-        if state.id not in used and not state.running and state.seen < oldest:
+        if _outlived(state, used):
             group_state.remove(connection, groups, state.id)

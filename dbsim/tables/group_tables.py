@@ -41,7 +41,7 @@ from sqlalchemy.schema import CreateIndex, Index
 
 from dbsim.tables.decision_tables import sides_of
 from dbsim.tables.index_tables import IndexTables, PlainType, free_name, made_once
-from dbsim.tables.key_conditions import among, key_columns
+from dbsim.tables.key_conditions import among
 from dbsim.tables.names import identifier, literal, quote
 from dbsim.tables.source import Key
 from dbsim.tables.types import placed
@@ -59,6 +59,12 @@ class GroupTables:
     @property
     def made(self) -> dict[str, Any]:
         return self.tables.made
+
+    @staticmethod
+    def of(tables: IndexTables) -> GroupTables:
+        """The same for the same tables."""
+        found: GroupTables = tables.companions.setdefault("groups", GroupTables(tables))
+        return found
 
     @made_once
     def edges(self) -> Table:
@@ -274,10 +280,10 @@ def note_changes(connection: Connection, tables: IndexTables, keys: Sequence[Key
 
     `gained` is -1 before a change and 1 after it.
     """
-    groups = GroupTables(tables)
+    groups = GroupTables.of(tables)
     stored, names = tables.signatures, tables.names
     fingerprint = stored.c[names.fingerprint]
     values = (groups.state.c.id, literal_column(str(gained)), fingerprint, *(stored.c[name] for name in names.keys))
     every = stored.join(groups.state, true())
-    found = select(*values).select_from(every).where(among(key_columns(stored, tables), keys), fingerprint.is_not(None))
+    found = select(*values).select_from(every).where(among(tables.stored_key, keys), fingerprint.is_not(None))
     connection.execute(insert(groups.changes).from_select(list(groups.changes.c), found))

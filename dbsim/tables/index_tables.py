@@ -152,6 +152,16 @@ class IndexTables:
         return {}
 
     @made_once
+    def stored_key(self) -> list[ColumnElement[Any]]:
+        """The key's columns in the signature table."""
+        return [self.signatures.c[name] for name in self.key_names]
+
+    @made_once
+    def source_key(self) -> list[ColumnElement[Any]]:
+        """The key's columns in the host's table."""
+        return [self.source.c[name] for name in self.key_names]
+
+    @made_once
     def names(self) -> ColumnNames:
         return ColumnNames.of(self.record)
 

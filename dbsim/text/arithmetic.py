@@ -131,7 +131,7 @@ def _powers(columns: int) -> Hashes:
     return np.array([[[pow(base, place, int(PRIME))] for base in MULTIPLIERS] for place in places], np.uint64)
 
 
-def modulo(value: Hashes, divisor: np.uint64) -> Hashes:
+def modulo(value: Hashes, divisor: np.uint64 | Hashes) -> Hashes:
     """value % divisor in half the time: numpy divides by one number with multiplications, but only for //."""
     quotient = value // divisor
     quotient *= divisor

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -37,14 +37,13 @@ class Features:
         """The document number of every feature."""
         return np.repeat(np.arange(len(self)), self.counts)
 
-    def blocks(self) -> Iterator[tuple[NDArray[np.int64], Hashes]]:
+    def blocks(self) -> list[tuple[NDArray[np.int64], Hashes]]:
         """(document numbers, hashes) of some features at a time; of a single document the number just once."""
+        starts = range(0, len(self.hashes), BLOCK)
         if len(self) == 1:
             number = np.zeros(1, np.int64)
-            yield from ((number, self.hashes[start : start + BLOCK]) for start in range(0, len(self.hashes), BLOCK))
-            return
-        for start in range(0, len(self.hashes), BLOCK):
-            yield self.documents[start : start + BLOCK], self.hashes[start : start + BLOCK]
+            return [(number, self.hashes[start : start + BLOCK]) for start in starts]
+        return [(self.documents[start : start + BLOCK], self.hashes[start : start + BLOCK]) for start in starts]
 
     def of(self, document: int) -> frozenset[int]:
         """The feature set of one document, for exact comparison."""

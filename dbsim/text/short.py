@@ -1,81 +1,100 @@
-"""The shingles of one short text with few calls: folded bytes → Shingles, equal to those of a batch.
+"""The shingles of one short text with few calls: str → Shingles, equal to those of a batch.
 
-What a word adds to the hash of a shingle depends on its place in it only. So its share for every place is remembered as
-bytes, which are strung together for a text and added up: no number passes through Python.
+Both lanes lie beside each other, so that every array has one dimension: of a few hundred numbers it is the calls that
+take the time, and numpy's for more dimensions take twice as long.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from struct import Struct
+from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
-from dbsim.text.arithmetic import LANE, MULTIPLIERS, PRIME, Halves, Hashes, mix, modulo
+from dbsim.text.arithmetic import LANE, MASK, MULTIPLIERS, PRIME, Halves, Hashes, mix, modulo
+from dbsim.text.features import Analyser
+from dbsim.text.normalisers.mapped import Mapped
+from dbsim.text.normalisers.registry import normaliser_of
 
 LONGEST = 1 << 12  # bytes of a text: for longer ones numpy's own way is faster
-KNOWN = 1 << 16  # words remembered
-LONGEST_KEPT = 256  # bytes of such a word
+WIDE = 32  # bits by which the upper lane is shifted here
+HIGH, LOW = (1, 0) if sys.byteorder == "little" else (0, 1)
 
-_SHIFT, _PRIME = np.array(LANE, np.uint64), int(PRIME)
+_SHIFT, _WIDE, _MASK, _PRIME = (np.array(value, np.uint64) for value in (LANE, WIDE, MASK, PRIME))
 
 
 @dataclass(frozen=True)
 class Shingles:
-    """`digits` are the hashes of the words, eight bytes each; `lanes` the upper and lower halves of the shingles'."""
+    """`words` are the hashes of the words; `lanes` the lower and upper half of every shingle's, one after the other."""
 
-    digits: bytes
+    words: Hashes
     lanes: Halves
 
-    @cached_property
+    @property
+    def low(self) -> Halves:
+        return self.lanes[LOW::2]
+
+    @property
+    def wide(self) -> Hashes:
+        """In the order of the hashes: both halves of 32 bits, of which the highest is free."""
+        return self.lanes.view(np.uint64)
+
+    @property
     def hashes(self) -> Hashes:
-        found: Hashes = self.lanes[0].astype(np.uint64)
-        found <<= _SHIFT
-        found |= self.lanes[1]
-        return found
-
-
-class Shares(dict[bytes, bytes]):
-    """What each word adds to a shingle: both lanes of its hash in every place, then its hash, highest byte first."""
-
-    def __init__(self, size: int, hashed: Callable[[bytes], int]) -> None:
-        super().__init__({b"": b""})  # between two spaces there is no word
-        self._hashed = hashed
-        self._packed = Struct(f"={2 * size}Q").pack
-        self._powers = [[pow(base, place, _PRIME) for base in MULTIPLIERS] for place in range(size - 1, -1, -1)]
-
-    def __missing__(self, word: bytes) -> bytes:
-        value = self._hashed(word)
-        high, low = value >> LANE, value & _PRIME
-        shares = [share for one, other in self._powers for share in (high * one % _PRIME, low * other % _PRIME)]
-        found = self._packed(*shares) + value.to_bytes(8, "big")
-        if len(word) <= LONGEST_KEPT:
-            self[word] = found
-        return found
+        return narrow(self.wide)
 
 
 class ShortTexts:
-    """Shingles of `size` words, each word hashed by `hashed`."""
+    """The shingles of one field of words, whose hashes are `looked_up`."""
 
-    def __init__(self, size: int, hashed: Callable[[bytes], int]) -> None:
-        self._size = size
-        self._hashed = hashed
-        self._shares = Shares(size, hashed)
+    def __init__(self, analyser: Analyser, looked_up: Callable[[Sequence[bytes]], Hashes]) -> None:
+        normaliser = normaliser_of(analyser.normaliser)
+        self._fold = normaliser.fold
+        self._size = analyser.size
+        self._looked_up = looked_up
+        self._only_spaces = isinstance(normaliser, Mapped)  # of which no token has a tab or another white space in it
 
-    def shingles(self, folded: bytes) -> Shingles | None:
+    def shingles(self, text: str) -> Shingles | None:
         """None of a text that is too long, or has no whole shingle."""
+        folded = self._fold(text)
         if len(folded) > LONGEST:
             return None
-        if len(self._shares) > KNOWN:
-            self._shares = Shares(self._size, self._hashed)  # another thread may still read the old ones
-        joined = b"".join(map(self._shares.__getitem__, folded.split(b" ")))
-        parts = np.frombuffer(joined, np.uint64).reshape(-1, 2 * self._size + 1).T.copy()
-        count = parts.shape[1] - self._size + 1
-        if count < 1:
+        words = folded.split() if self._only_spaces else [word for word in folded.split(b" ") if word]
+        if len(words) < self._size:
             return None
-        total = parts[:2, :count]
-        for place in range(1, self._size):
-            total += parts[2 * place : 2 * place + 2, place : place + count]
-        return Shingles(parts[-1].tobytes(), mix(modulo(total, PRIME).astype(np.uint32)))
+        hashes = self._looked_up(words)
+        return Shingles(hashes, _runs(hashes, self._size))
+
+
+def narrow(wide: Hashes) -> Hashes:
+    """Hashes of 62 bits."""
+    return (wide >> _WIDE << _SHIFT) | (wide & _MASK)
+
+
+def widened(hashes: Hashes) -> Hashes:
+    """The other way round."""
+    return (hashes >> _SHIFT << _WIDE) | (hashes & _MASK)
+
+
+def _runs(hashes: Hashes, size: int) -> Halves:
+    """`combine_runs` of these hashes."""
+    lanes: Hashes = np.empty(2 * len(hashes), np.uint64)
+    np.bitwise_and(hashes, _MASK, out=lanes[LOW::2])
+    np.right_shift(hashes, _SHIFT, out=lanes[HIGH::2])
+    count, last = len(lanes) - 2 * (size - 1), size - 1
+    value = lanes[2 * last :]
+    for place in range(last):
+        if place and place % 3 == 0:  # three products and two lanes are below 2⁶⁴
+            value = modulo(value, _PRIME)
+        value = value + lanes[2 * place : 2 * place + count] * _powers(last - place)[:count]
+    return mix(modulo(value, _PRIME).astype(np.uint32))
+
+
+@lru_cache(maxsize=64)
+def _powers(power: int) -> NDArray[np.uint64]:
+    """Of the multiplier of each lane, as often as the longest text may have words."""
+    both = [pow(base, power, int(PRIME)) for base in MULTIPLIERS]
+    return np.tile(np.array(both if HIGH == 0 else both[::-1], np.uint64), LONGEST // 2 + 1)

@@ -28,15 +28,16 @@ class Masks(NamedTuple):
     half: int
 
 
-def combine(columns: Sequence[int], slots: int) -> int:
-    """One hash of columns[0], columns[1], … in every slot, as `arithmetic.combine` has it."""
+def combine(columns: Sequence[int], slots: int, upper: int = LANE) -> int:
+    """One hash of columns[0], columns[1], … in every slot, as `arithmetic.combine` has it; of hashes whose upper lane
+    begins at this bit."""
     ones, lane, rest, half = _masks(slots)
     width, powers = SLOT * slots, _powers(len(columns))
     value = 0  # the high lanes of all slots below the low ones
     for place, (column, (high, low)) in enumerate(zip(columns, powers, strict=True)):
         if place % 4 == 3:  # four products are below 2⁶⁴
             value = (value & lane) + (value >> LANE & rest)
-        value += (column >> LANE & half) * high + ((column & half) * low << width)
+        value += (column >> upper & half) * high + ((column & half) * low << width)
     for _ in range(3):  # modulo 2³¹ - 1: below 2³⁴, then below 2³¹ + 8, then at most 2³¹ - 1 …
         value = (value & lane) + (value >> LANE & rest)
     value = value + (value + ones >> LANE & ones) & lane  # … which is 0

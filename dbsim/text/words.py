@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import compress, islice
+from operator import itemgetter
 from threading import Lock
 from typing import Self
 from weakref import WeakSet
@@ -21,6 +23,7 @@ from numpy.typing import NDArray
 from dbsim.text.arithmetic import Hashes
 
 HASH_BITS = 62
+SPARE_BITS = 64 - HASH_BITS
 CACHE_LIMIT = 1 << 18  # words remembered; emptied when full
 ASKED_LIMIT = 1 << 16  # words of single texts remembered beside them
 SMALLEST, LARGEST = 1 << 13, 1 << 19  # slots of 40 bytes: a table that fits the processor's cache is faster
@@ -35,6 +38,7 @@ Places = NDArray[np.int64]
 Columns = list[tuple[Places, Hashes]]
 
 _SPACE = np.uint8(32)
+_SPARE_BITS = np.array(SPARE_BITS, np.uint64)
 _MASKS = np.array([(1 << (8 * size)) - 1 for size in range(9)], np.uint64)
 
 
@@ -86,6 +90,25 @@ class Words:
         return first, others
 
 
+class Digests(dict[bytes, bytes]):
+    """What SHA-256(secret ‖ word) begins with, for words of single texts: strung together it is an array of numbers."""
+
+    def __init__(self, state: hashlib._Hash) -> None:
+        super().__init__()
+        self._copy = state.copy
+
+    def computed(self, word: bytes) -> bytes:
+        state = self._copy()
+        state.update(word)
+        return state.digest()[:8]
+
+    def __missing__(self, word: bytes) -> bytes:
+        found = self.computed(word)
+        if len(word) <= LONGEST_KEPT:
+            self[word] = found
+        return found
+
+
 class WordTable:
     """SHA-256(secret ‖ word), cut to 62 bits, remembered; for any number of threads, and across a fork."""
 
@@ -94,7 +117,7 @@ class WordTable:
         drawn = np.frombuffer(hashlib.sha256(secret + b"word table").digest(), "<u8")
         self._multipliers = tuple(drawn.astype(np.uint64) | np.uint64(1))
         self._lock = Lock()
-        self._asked: dict[bytes, int] = {}
+        self._asked = Digests(self._secret)
         self._empty(SMALLEST)
         _TABLES.add(self)
 
@@ -103,21 +126,18 @@ class WordTable:
 
     def hash(self, word: bytes) -> int:
         """Computed, not looked up: nobody without the secret can build colliding texts."""
-        state = self._secret.copy()
-        state.update(word)
-        return int.from_bytes(state.digest()[:8], "big") >> (64 - HASH_BITS)
+        return int.from_bytes(self._asked.computed(word), "big") >> SPARE_BITS
 
-    def looked_up(self, words: list[bytes]) -> Hashes:
+    def looked_up(self, words: Sequence[bytes]) -> Hashes:
         """The same for the few words of a question, from a dictionary of their own: a tenth of the calls."""
         known = self._asked
-        try:
-            found = [known[word] for word in words]
-        except KeyError:
-            if len(known) > ASKED_LIMIT:
-                known = self._asked = {}
-            found = [known[word] if word in known else self.hash(word) for word in words]
-            known.update((word, value) for word, value in zip(words, found, strict=True) if len(word) <= LONGEST_KEPT)
-        return np.fromiter(found, np.uint64, len(found))
+        if len(known) > ASKED_LIMIT:
+            known = self._asked = Digests(self._secret)  # another thread may still read the old ones
+        # of one word itemgetter makes no tuple
+        digests = itemgetter(*words)(known) if len(words) > 1 else map(known.__getitem__, words)
+        found: Hashes = np.frombuffer(b"".join(digests), ">u8").astype(np.uint64)
+        found >>= _SPARE_BITS
+        return found
 
     def hashes(self, words: Words) -> Hashes:
         first, others = words.columns()

@@ -29,7 +29,6 @@ from dbsim.web.reviewing import Sessions
 HERE = Path(__file__).parent
 NAME = "dbsim_name"  # cookies: who reviews, and which browser it is
 BROWSER = "dbsim_browser"
-PAGES = ("search", "duplicates", "review", "statistics")
 
 
 @dataclass(frozen=True)

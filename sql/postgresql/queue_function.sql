@@ -6,10 +6,10 @@ CREATE OR REPLACE FUNCTION {function}() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS {body}
 -- {mark}
 BEGIN
+    {row_unchanged}
     IF to_regclass({queue_literal}) IS NULL THEN
         RETURN NULL;
     END IF;
-    {row_unchanged}
     {queue_changes}
     RETURN NULL;
 END

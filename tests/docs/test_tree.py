@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,24 @@ def test_every_room_is_in_the_table_of_layers() -> None:
     layers = text[text.index("| layer |") : text.index("A layer imports only")]
     rooms = {path.name for path in (ROOT / "dbsim").iterdir() if (path / "__init__.py").exists()}
     assert {room for room in rooms if f"`{room}/`" not in layers} == set()
+
+
+def test_comments_name_works_and_no_documents_that_a_reader_does_not_have() -> None:
+    files = [*ROOT.glob("dbsim/**/*.py"), *ROOT.glob("sql/**/*.sql"), *ROOT.glob("migrations/**/*.py")]
+    elsewhere = re.compile(r"\bseed \d|\b(?:methods|peers|design|reliability|style)\.md\b")
+    assert [path.name for path in files if elsewhere.search(path.read_text("utf-8"))] == []
+
+
+def test_the_layers_are_told_in_the_order_in_which_they_are_checked() -> None:
+    """docs/internals.md against the contract of import-linter."""
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]["contracts"]
+    (layers,) = (contract["layers"] for contract in contracts if contract["type"] == "layers")
+    checked = [one.removeprefix("dbsim.") for line in layers for one in line.split(" | ")]
+    text = (ROOT / "docs" / "internals.md").read_text("utf-8")
+    table = text[text.index("| layer |") : text.index("A layer imports only")].splitlines()[2:]
+    rows = [line for line in table if line.startswith("|")]
+    told = [name for line in rows for name in re.findall(r"`(\w+)(?:/|\.py)`", line.split("|")[1])]
+    assert told == checked
 
 
 def test_where_is_the_trigger() -> None:

@@ -61,6 +61,7 @@ def test_mark(database: dbsim.Database, type_: str, goes: Any) -> None:
     index = fill(database, [*FAMILY, OTHER], threshold=0.55)
     run(database, f"ALTER TABLE articles ADD COLUMN seen {type_}")
     index.mark_duplicates("seen")
+    assert index.status().queued == 0  # no indexed column was touched
     seen = [row[0] for row in query(database, "SELECT seen FROM articles ORDER BY id")]
     assert seen[1:] == [goes, goes, goes, None]
     assert not seen[0]

@@ -105,7 +105,7 @@ def test_tables_that_hold_no_persons_or_next_to_nothing(database: dbsim.Database
 def test_a_table_of_parts_is_not_taken_for_persons_in_silence(
     database: dbsim.Database, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    rows = ", ".join(f"({n}, 'R-{n:05d}', '{n * 3}', 'red')" for n in range(50))
+    rows = ", ".join(f"({n}, 'R-{n:05d}', '{n * 3}', 'steel {n % 9}')" for n in range(50))
     execute(
         database.engine,
         "CREATE TABLE parts (id INTEGER PRIMARY KEY, ref TEXT, weight TEXT, colour TEXT)",

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sqlalchemy import text
 
 import dbsim
-from dbsim.context import DatabaseContext
+from dbsim.engines.context import DatabaseContext
 from dbsim.errors import DbsimError
 from dbsim.options import Field
 from dbsim.text.normalise import fold

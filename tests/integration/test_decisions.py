@@ -88,6 +88,19 @@ def test_deleting_a_row_removes_its_decisions_at_the_next_sync(index: dbsim.Inde
     assert fetch(database.engine, "SELECT * FROM dbsim_articles_decisions") == []
 
 
+def test_the_transaction_that_forgets_a_row_forgets_its_decisions(index: dbsim.Index, database: dbsim.Database) -> None:
+    """A run that is stopped after it leaves nothing behind."""
+    index.decide(1, 3, "different")
+    index.decide(5, 6, "same")
+    execute(database.engine, "DELETE FROM articles WHERE id = 3")
+    worker = index._worker()
+    with database.engine.connect() as connection:
+        worker.backend.begin(connection)
+        assert worker.step(connection) == 1
+        connection.commit()
+    assert len(fetch(database.engine, "SELECT * FROM dbsim_articles_decisions")) == 1
+
+
 def test_decisions_survive_a_change_of_options(index: dbsim.Index, database: dbsim.Database) -> None:
     index.decide(1, 3, "different")
     index.decide(5, 6, "same")

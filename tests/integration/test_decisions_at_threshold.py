@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import text
 
 import dbsim
-from dbsim.search.limits import MOST_TEXTS
+from dbsim.options.asking import MOST_TEXTS
 from tests.conftest import SECRET
 from tests.integration.helpers import add, articles, execute, fetch, sentence
 

@@ -19,6 +19,7 @@ import pytest
 from sqlalchemy import make_url, text
 
 import dbsim
+from dbsim.engines.views import MARK, REVISION
 from dbsim.migrate import operations
 from dbsim.sync import build
 from dbsim.sync.filling import fill
@@ -377,6 +378,59 @@ def test_a_dropped_or_renamed_column_does_not_stop_the_application(database: dbs
         )
         execute(database.engine, "UPDATE articles SET n = 1", "DELETE FROM articles WHERE n IS NULL")
     assert index.status().queued > 0
+
+
+CHANGES = [
+    "ALTER TABLE articles RENAME COLUMN body TO text",
+    "ALTER TABLE articles DROP COLUMN body",
+    "ALTER TABLE articles ALTER COLUMN body TYPE json USING to_json(body)",  # which has no equality
+    "ALTER TABLE articles ALTER COLUMN body TYPE bytea USING body::bytea",
+    "ALTER TABLE articles ALTER COLUMN id TYPE numeric",
+    "ALTER TABLE articles RENAME TO elsewhere",
+    "DROP TABLE dbsim_articles_queue CASCADE",
+    "REVOKE ALL ON dbsim_articles_queue FROM CURRENT_USER",
+]
+
+
+@pytest.mark.parametrize("elsewhere", [False, True])
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_session_that_has_written_goes_on_when_the_table_changes(
+    database: dbsim.Database, change: str, elsewhere: bool
+) -> None:
+    """The trigger's expressions are planned once a session: for a table that then is another one."""
+    execute(database.engine, "ALTER TABLE articles ADD COLUMN hits INTEGER DEFAULT 0")
+    database.create_index("articles", **OPTIONS).sync()
+    table = "elsewhere" if change.endswith("TO elsewhere") else "articles"
+    update = "UPDATE {} SET hits = hits + 1 WHERE hits < 1000"
+    with connect(database) as session, connect(database) as other:
+        session.execute(update.format("articles"))
+        session.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
+        session.execute("SELECT count(*) FROM dbsim_version")  # its snapshot is older than the change
+        (other if elsewhere else session).execute(change)
+        for _ in range(2):
+            session.execute(update.format(table))
+        session.execute(f"DELETE FROM {table} WHERE hits > 1")
+        session.execute("COMMIT")
+        ((updated,),) = session.execute(f"SELECT count(*) FROM {table} WHERE hits > 0").fetchall()
+    assert elsewhere or updated == 0
+
+
+def test_a_trigger_of_the_revision_before_is_made_anew(database: dbsim.Database) -> None:
+    """That one looked for its queue at every row, also where nothing had changed."""
+    source = "SELECT prosrc FROM pg_proc WHERE proname = 'dbsim_articles_changed'"
+
+    def compares_first() -> bool:
+        body: str = fetch(database.engine, source)[0][0]
+        return body.index("IS DISTINCT FROM") < body.index("to_regclass")
+
+    index = database.create_index("articles", **OPTIONS)
+    index.sync()
+    ((made,),) = fetch(database.engine, "SELECT pg_get_functiondef('dbsim_articles_changed'::regproc)")
+    look = "BEGIN\n    IF to_regclass('dbsim_articles_queue') IS NULL THEN RETURN NULL; END IF;"
+    execute(database.engine, made.replace(MARK, f"dbsim revision {REVISION - 1}").replace("BEGIN", look, 1))
+    assert not compares_first()
+    index.sync()
+    assert compares_first()
 
 
 # ── inline ──

@@ -57,6 +57,24 @@ def test_an_error_inside_copy_is_one_sentence_without_values(url: str, shell: Co
     assert "confidential" not in err
 
 
+@pytest.mark.parametrize("url", ["postgresql"], indirect=True)
+def test_a_message_that_quotes_a_value_is_shown_without_it(url: str, shell: Command) -> None:
+    """SQLite's messages quote none."""
+    filled(url, {1: sentence(1)})
+    database = dbsim.open(url)
+    execute(
+        database.engine,
+        "CREATE FUNCTION careless() RETURNS trigger LANGUAGE plpgsql AS "
+        "$$ BEGIN PERFORM (SELECT body FROM articles WHERE id = NEW.id)::integer; RETURN NEW; END $$",
+        "CREATE TRIGGER careless BEFORE INSERT ON dbsim_articles FOR EACH ROW EXECUTE FUNCTION careless()",
+        "UPDATE articles SET body = 'confidential matter'",
+    )
+    database.close()
+    code, out, err = shell("sync", url, "articles")
+    assert (code, out) == (2, "")
+    assert err == "dbsim: a value does not fit its column (invalid input syntax for type integer: …)\n"
+
+
 @pytest.mark.parametrize("arguments", [["pairs"], ["pairs", "--json"], ["duplicates"]])
 def test_a_pipe_that_is_closed_early_is_no_error(tmp_path: Path, arguments: list[str]) -> None:
     url = str(tmp_path / "test.db")

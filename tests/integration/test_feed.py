@@ -47,6 +47,24 @@ def test_only_rows_changed_since_are_looked_at(database: dbsim.Database, kind: s
     assert not index.check()
 
 
+@pytest.mark.parametrize("kind", ["moment", "number"])
+def test_rows_in_which_it_is_null_are_looked_at_every_time(database: dbsim.Database, kind: str) -> None:
+    """As where it is set by the first UPDATE only: such a row may be new, or an older one that was emptied."""
+    old, now = (moment(database, "-1 hours"), moment(database, "0 hours")) if kind == "moment" else ("1", "2")
+    index = fill(database, "TIMESTAMP" if kind == "moment" else "INTEGER", old)
+    index.sync()
+    execute(
+        database.engine,
+        f"UPDATE articles SET updated_at = {now} WHERE id = 1",
+        "INSERT INTO articles VALUES (99, 'never changed since', NULL)",
+        "UPDATE articles SET body = 'put back to nothing', updated_at = NULL WHERE id = 5",
+    )
+    assert index.sync().repaired == 2
+    assert [hit.key for hit in index.search("never changed since", threshold=0.9)] == [99]
+    assert index.sync().compared == 3, "rows 1, 5 and 99"
+    assert not index.check()
+
+
 def test_what_it_cannot_see_is_found_by_a_comparison(database: dbsim.Database) -> None:
     index = fill(database, "INTEGER", "1")
     index.sync()

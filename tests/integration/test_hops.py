@@ -6,7 +6,7 @@ import pytest
 
 from tools.count_hops import Counter, Hop, measure
 
-MOST = {"first sync": 308, "search": 84, "UPDATE to groups": 371}
+MOST = {"first sync": 141, "search": 58, "UPDATE to groups": 183}
 
 
 @pytest.fixture(scope="module")

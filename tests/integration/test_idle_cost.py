@@ -14,6 +14,7 @@ from dbsim.tables.index_tables import IndexTables
 from tests.integration.helpers import QUICK, add, articles, corpus, execute
 
 SYNCS = 100
+ONE_CHANGE, FIRST = 9, 13  # connections of a sync with one change and stored groups, of a first filling
 STATEMENTS = {"sqlite": 20, "postgresql": 29}  # of an idle sync with stored groups
 
 
@@ -61,6 +62,23 @@ def test_few_connections(index: dbsim.Index, database: dbsim.Database) -> None:
     with connections(database.engine) as taken:
         assert index.sync().idle
     assert len(taken) <= 3
+
+
+def test_few_connections_for_one_change(index: dbsim.Index, database: dbsim.Database) -> None:
+    """One look before and one after, the queue, and the groups: not one look a step, which took 27."""
+    execute(database.engine, "UPDATE articles SET body = 'another one' WHERE id = 1")
+    with connections(database.engine) as taken:
+        report = index.sync()
+    assert report.changed == 1
+    assert len(taken) <= ONE_CHANGE
+
+
+def test_few_connections_for_a_first_filling(database: dbsim.Database) -> None:
+    articles(database.engine, corpus(3, 4))
+    made = database.create_index("articles", table="articles", columns="body", **QUICK)
+    with connections(database.engine) as taken:
+        assert made.sync().filled == 16
+    assert len(taken) <= FIRST
 
 
 def test_few_statements(index: dbsim.Index, database: dbsim.Database) -> None:

@@ -295,6 +295,20 @@ def test_stored_groups_hear_of_changes(database: dbsim.Database) -> None:
     assert_in_step(index)
 
 
+def test_stored_groups_hear_whether_a_content_came_or_went(database: dbsim.Database) -> None:
+    """Buckets near their limit depend on it."""
+    index = inline(database, {1: BODY, 2: BODY.upper()})
+    index.duplicates()
+    for statement, gained in (
+        ("INSERT INTO articles VALUES (50, 'nothing like that was ever written here')", [1]),
+        ("UPDATE articles SET body = 'what was a near-duplicate is one no longer' WHERE id = 1", [-1, 1]),
+        ("DELETE FROM articles WHERE id = 50", [-1]),
+    ):
+        rows(database, "DELETE FROM dbsim_articles_changes")
+        rows(database, statement)
+        assert [row[0] for row in rows(database, "SELECT gained FROM dbsim_articles_changes ORDER BY gained")] == gained
+
+
 def rows(database: dbsim.Database, statement: str) -> list[tuple[object, ...]]:
     with database.engine.begin() as connection:
         result = connection.execute(text(statement))

@@ -1,4 +1,4 @@
-"""filter=partitioned: an index stores the very filters of seed 004 and scores as they do, on both engines."""
+"""filter=partitioned: an index stores the very filters of Kampf's sketch and scores as they do, on both engines."""
 
 from __future__ import annotations
 

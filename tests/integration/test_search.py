@@ -127,6 +127,27 @@ def test_threshold_and_limit(database: dbsim.Database) -> None:
     assert index.search(sentence(0), verify=False) == [hit for hit in everything if hit.score >= 0.7][:10]
 
 
+def test_who_is_exactly_at_the_threshold_is_found_by_the_texts(database: dbsim.Database) -> None:
+    """And who is just below it is not; estimates would err on one side or the other."""
+    index = indexed(database, {number: near_copy(0, number) for number in range(1, 13)})
+    exact = index.search(sentence(0), threshold=0, limit=100, verify=True)
+    assert len({hit.score for hit in exact}) > 3
+    for at in exact:
+        found = index.search(sentence(0), threshold=at.score, limit=100)
+        assert {hit.key for hit in found} == {hit.key for hit in exact if hit.score >= at.score}
+        assert all(hit.exact for hit in found if hit.score == at.score)
+
+
+def test_the_best_of_many_are_shown(database: dbsim.Database) -> None:
+    """Of so many that the statement's own order and limit decide which rows are looked at."""
+    index = indexed(database, {key: f"{near_copy(0, 12 - key % 12)} {' end' * (key % 5)}" for key in range(1, 400)})
+    everything = index.search(sentence(0), threshold=0, limit=1000, verify=False)
+    assert len(everything) > 200
+    for threshold, verify in ((0.0, False), (0.3, None)):
+        found = index.search(sentence(0), threshold=threshold, limit=2, verify=verify)
+        assert [hit.key for hit in found] == [hit.key for hit in everything[:2]]
+
+
 def test_ties_are_ordered_by_key(database: dbsim.Database) -> None:
     index = indexed(database, {key: sentence(1) for key in (7, 3, 12, 1, 9, 30, 2)})
     assert index.search(sentence(1), limit=4) == [dbsim.Hit(key, 1.0) for key in (1, 2, 3, 7)]

@@ -144,7 +144,7 @@ def test_a_broken_wide_block_is_found_and_repaired(database: dbsim.Database) -> 
     index = made(database, {n: uneven(n) for n in range(1, 141)}, false_drops=0.1)
     tables, word = SliceTables(index._tables), uneven(90).split()[0]
     assert 90 in index.contains(word)
-    (number,) = index._search.signer.places(0, word.encode(), tables.wider)[:1]
+    (number,) = index._search.signer.marks.places(0, word.encode(), tables.wider)[:1]
     broken = f"DELETE FROM {tables.places.name} WHERE key_0 = 90"
     if database.engine.dialect.name == "sqlite":
         broken = f"UPDATE {tables.slices.name} SET bits = zeroblob(length(bits)) WHERE slice = {tables.bits + number}"

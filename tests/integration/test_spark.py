@@ -17,6 +17,7 @@ import pytest
 
 import dbsim
 from dbsim import bulk
+from dbsim.dedupe.kernels import buckets
 from dbsim.dedupe.kernels.grouping.graph import Graph
 from dbsim.dedupe.kernels.grouping.graph import components as kernel_components
 from dbsim.errors import InvalidOption, UnknownName
@@ -154,6 +155,26 @@ def test_the_driver_chooses_python_limits_and_names(spark: Any) -> None:
     assert [row.asDict() for row in made.orderBy("f", "keys").collect()] == expected.sort_by(order).to_pylist()
     assert len(expected) > 20
     assert Work  # it travelled to the executors, whose Python therefore has dbsim
+
+
+@pytest.mark.long
+def test_what_is_too_much_for_the_driver_is_joined(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And the largest bucket follows from the cost, with buckets over the least that are cut for it; equal to bulk."""
+    from dbsim.spark import candidates, duplicates, run
+
+    for module, name, value in ((buckets, "FREE", 2000), (buckets, "BUDGET", 1), (run, "FEW", -1)):
+        monkeypatch.setattr(module, name, value)
+    for module in (buckets, candidates):
+        monkeypatch.setattr(module, "FEWEST", 12)
+    looked, cut = [], candidates.Candidates._finer
+    monkeypatch.setattr(candidates.Candidates, "_finer", lambda *a, **how: looked.append(how) or cut(*a, **how))
+    found = rows(1600)
+    table = pa.table(dict(zip(("id", "body"), zip(*found, strict=True), strict=True)))
+    expected = bulk.duplicates(table, key="id", columns="body", threshold=0.6).to_table()
+    made = duplicates(frame(spark, found), key="id", columns="body", threshold=0.6)
+    assert [row.asDict() for row in made.orderBy("id").collect()] == expected.sort_by("id").to_pylist()
+    assert len(expected) > 100
+    assert looked == [{"paired": False}, {}], "the sizes first, then the pairs"
 
 
 @pytest.mark.long

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks import other_registers
 from benchmarks.households import Rates, households
 from benchmarks.persons import find, people_of
 from benchmarks.register import register
@@ -258,3 +259,43 @@ def test_columns_in_another_order_teach_the_same() -> None:
     learned = other.fit(made, Plan(1, 1))
     assert np.abs(learned["weights"] - model["weights"][:, order]).max() <= 1
     assert np.abs(learned["priors"] - model["priors"]).max() <= 1
+
+
+TWINS = (("Anna", "Peter"), ("Tim", "Tom"), ("Sophie", "Ludwig"))
+
+
+def with_twins(rows: int, duplicates: bool) -> tuple[np.ndarray, float]:
+    """Probabilities of two who are alike but for their names and e-mail; the least of two copies."""
+    made = register(rows, 3)
+    kept = made.rows if duplicates else [made.rows[place] for place in np.unique(made.entities, return_index=True)[1]]
+    added = []
+    for number, names in enumerate((*TWINS, ("Eva", "Eva"))):
+        whole = [*kept[7 * number]]
+        whole[1] = f"Zwirne{'abcd'[number]}mann"
+        added += [[name, *whole[1:-1], f"{name.lower()}{number}@example.org"] for name in names]
+    people = people_of(replace(made, rows=kept + added, entities=np.arange(len(kept) + len(added))))
+    found, first = find(people), np.arange(len(kept), len(kept) + len(added), 2)
+    scores = found.score(first, first + 1)
+    return scores[:-1], float(scores[-1])
+
+
+@pytest.mark.parametrize("duplicates", [True, False])
+def test_twins_are_not_certainly_one_person(duplicates: bool) -> None:
+    """Everything but the given name agrees; without twins in the model every pair here was one person for certain."""
+    found, copy = with_twins(2000, duplicates)
+    assert found[[0, 2]].max() < 0.1
+    assert found.max() < 0.95  # Tim may be a typing error of Tom
+    assert copy > 0.95
+
+
+def test_a_table_without_duplicates_has_none() -> None:
+    """Families, whole names: brothers and sisters of one house were taken for one person."""
+    registers = other_registers.REGISTERS
+    columns = ("whole=name", "born", "street", "city")
+    try:
+        registers["nobody twice"] = other_registers.Habits(columns, duplicates=0.0)
+        found = find(people_of(other_registers.made("nobody twice", 3000)))
+    finally:
+        del registers["nobody twice"]
+    assert (found.probability >= 0.9).sum() == 0
+    assert (found.probability >= 0.5).sum() <= 2

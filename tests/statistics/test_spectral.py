@@ -67,7 +67,7 @@ def test_fitting_again_gives_the_same_numbers(family: Family, sample: Documents)
 
 
 def test_linear_normals_are_the_eigenvectors_of_the_normalised_laplacian() -> None:
-    """sgn(x·g_k) = sgn(v_k) on the sample itself, v_k the k-th eigenvector of D^(-½)·W·D^(-½) (seed 003)."""
+    """sgn(x·g_k) = sgn(v_k) on the sample itself, v_k the k-th eigenvector of D^(-½)·W·D^(-½) (Bodó 2012)."""
     made = documents(topics(80, words=30)[0])
     family = LinearSpectral(bits=4, pieces=1, within=1)
     model = family.fit(made, Plan(4, 1))

@@ -98,7 +98,7 @@ def test_keys_fit_a_signed_column_and_equal_texts_share_all(name: str) -> None:
     assert (similar >= 0).all()
 
 
-# ── monotonicity (seed 000, §2.2.3) ──
+# ── monotonicity (Potthast 2006, §2.2.3) ──
 @pytest.mark.parametrize("name", FORMULA)
 def test_more_functions_never_find_fewer_and_longer_keys_never_more(name: str) -> None:
     left, right = (documents(side) for side in pairs(0.12, 60))

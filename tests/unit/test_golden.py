@@ -149,11 +149,10 @@ def test_vectors_say_what_they_should() -> None:
 
 def test_another_process_and_hash_seed_give_the_same() -> None:
     expected = FILE.read_text("ascii")
-    for seed in ("0", "4242"):
-        environment = {**os.environ, "PYTHONHASHSEED": seed}
-        command = [sys.executable, "-m", "tests.unit.test_golden"]
-        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, check=True, encoding="ascii")
-        assert done.stdout == expected
+    environment = {**os.environ, "PYTHONHASHSEED": "4242"}  # this process has a random one
+    command = [sys.executable, "-m", "tests.unit.test_golden"]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, check=True, encoding="ascii")
+    assert done.stdout == expected
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The worked examples of seed 004, cell by cell; where the print is wrong the test says which cell, and why."""
+"""The worked examples of Kampf's sketch, cell by cell; where the print is wrong the test says which cell, and why."""
 
 from __future__ import annotations
 

@@ -5,9 +5,13 @@ from __future__ import annotations
 import inspect
 import typing
 
+import click
 import pytest
 
 import dbsim
+from dbsim.cli.asking.searching import search
+from dbsim.options.asking import LIMIT, MAX_CANDIDATES, PROBES
+from dbsim.resources import sql
 
 NAMES = {"Connection": int, "Session": int, "scoped_session": list, "Asynchronous": int}  # dbsim has them for mypy only
 # what every part of Index stands on; the keywords of Search; what dbsim's own pages and commands use
@@ -42,3 +46,13 @@ def test_keywords_and_fields_of_a_search_are_the_same() -> None:
 
     fields = typing.get_type_hints(Search, localns=NAMES)
     assert typing.get_type_hints(SearchOptions, localns=NAMES) == fields
+
+
+def test_a_question_looks_at_as_much_from_python_the_shell_and_sql() -> None:
+    """One place says how many hits, candidates and probes: a default that is written again may become another one."""
+    shown = {option.name: option.default for option in search.params if isinstance(option, click.Option)}
+    usual = dbsim.Search()
+    for name, value in (("limit", LIMIT), ("max_candidates", MAX_CANDIDATES), ("probes", PROBES)):
+        assert getattr(usual, name) == shown[name] == value
+    for file in ("search", "similar", "check"):
+        assert f"integer DEFAULT {LIMIT}" in sql("postgresql/index", file)

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from dbsim.hashing.keys import Plan
 from dbsim.hashing.signer import FieldPlan, Signer
-from dbsim.text import short
+from dbsim.text import short, words
 from dbsim.text.arithmetic import combine_rows
 from dbsim.text.features import Analyser
+from dbsim.text.normalisers.registry import NORMALISERS
 from dbsim.text.slots import combine
 
 PLANS = (Plan(1, 3), Plan(2, 6), Plan(3, 10), Plan(6, 24), Plan(5, 4), Plan(16, 7))
@@ -43,6 +44,14 @@ def test_a_text_by_itself_is_signed_as_in_a_batch(text: str, plan: Plan, size: i
         assert (found.fingerprint, *found.keys, found.bits, found.bits_set) == expected
 
 
+@given(st.text())
+def test_no_token_has_a_white_space_but_spaces_between(text: str) -> None:
+    """So that a text may be cut into words without looking at each."""
+    for normaliser in NORMALISERS.values():
+        folded = normaliser.fold(text + "\t\r\n\v\f\x1c\x85\u2028\u3000")
+        assert folded.split() == [word for word in folded.split(b" ") if word]
+
+
 def test_most_texts_are_signed_this_way() -> None:
     """Otherwise the test above would say nothing."""
     single = signer(Plan(3, 10)).single
@@ -56,19 +65,24 @@ def test_two_texts_are_compared_as_in_a_batch(one: str, two: str) -> None:
     signs = signer(Plan(3, 10), size=1)
     assert signs.single is not None
     question = signs.single.shingles(one)
-    found = signs.single.compare(question, two) if question is not None else None
+    found = signs.single.compare(question, [two, two]) if question is not None else None
     left, right = signs.comparable([[one]]), signs.comparable([[two]])
     exact = signs.paired(left, right, np.array([0]), np.array([0]))[0]
     if found is not None:
-        assert found == (exact, signs.fingerprints(right)[0])
+        assert found == [(exact, signs.fingerprints(right)[0])] * 2
 
 
 @pytest.mark.parametrize("rows", [1, 2, 3, 4, 5, 8, 9, 16, 128])
 @given(data=st.data())
 def test_slots_combine_as_arrays_do(rows: int, data: st.DataObject) -> None:
     keys = data.draw(st.integers(1, 6))
-    numbers = data.draw(st.lists(NUMBERS, min_size=keys * rows, max_size=keys * rows))
-    matrix = np.array(numbers, np.uint64).reshape(keys, rows)
+    size = keys * rows
+    matrix = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1))).integers(0, 2**62, size, np.uint64)
+    if data.draw(st.booleans()):  # all alike, also the largest and the smallest
+        matrix[:] = data.draw(NUMBERS)
+    for place, number in data.draw(st.lists(st.tuples(st.integers(0, size - 1), NUMBERS), max_size=8)):
+        matrix[place] = number
+    matrix = matrix.reshape(keys, rows)
     columns = [sum(int(value) << 64 * slot for slot, value in enumerate(column)) for column in matrix.T]
     combined = combine(columns, keys)
     assert [combined >> 64 * slot & (1 << 64) - 1 for slot in range(keys)] == combine_rows(matrix).tolist()
@@ -76,12 +90,13 @@ def test_slots_combine_as_arrays_do(rows: int, data: st.DataObject) -> None:
 
 
 def test_words_are_forgotten_when_there_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(short, "KNOWN", 50)
-    single = signer(Plan(3, 10)).single
+    monkeypatch.setattr(words, "ASKED_LIMIT", 50)
+    signs = signer(Plan(3, 10))
+    single = signs.single
     assert single is not None
     texts = [" ".join(map(str, range(start, start + 40))) for start in range(0, 400, 20)]
     first = [single.sign(text) for text in texts]
-    assert len(single._texts._shares) <= 50 + 41
+    assert len(signs._tokens.table._asked) <= 50 + 41
     again = [single.sign(text) for text in texts]
     assert [one and one[:4] for one in first] == [one and one[:4] for one in again]
 

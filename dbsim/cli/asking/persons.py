@@ -8,15 +8,14 @@ from typing import Any
 
 import click
 
-from dbsim.cli.common import database_argument, err, index_argument, json_option, opened, print_json
+from dbsim.cli.common import err, json_option, on_index, opened, print_json
 from dbsim.errors import InvalidOption
 
 HIGH = 0.9
 
 
 @click.command()
-@database_argument
-@index_argument
+@on_index
 @click.option("--json", "row", required=True, metavar="JSON", help="The row, as an object; - reads standard input.")
 @click.option("--probability", type=float, help="Least probability to show.  [default: the index's threshold]")
 @click.option("--limit", type=click.IntRange(min=0), default=10, show_default=True, help="Most rows to show.")
@@ -37,8 +36,7 @@ def match(db: str, name: str, row: str, probability: float | None, limit: int, e
 
 
 @click.command()
-@database_argument
-@index_argument
+@on_index
 @click.option("--limit", type=click.IntRange(min=0), default=100, show_default=True, help="Most pairs to show.")
 @click.option("--explain", is_flag=True, help="Show what speaks for and against each.")
 @json_option

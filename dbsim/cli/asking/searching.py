@@ -11,11 +11,10 @@ import click
 from rich.markup import escape
 
 from dbsim.cli.common import (
-    database_argument,
     decided_option,
     err,
-    index_argument,
     json_option,
+    on_index,
     opened,
     out,
     print_json,
@@ -32,8 +31,7 @@ SHOWN = 100  # characters of a text
 
 
 @click.command()
-@database_argument
-@index_argument
+@on_index
 @click.argument("text", required=False)
 @click.option("--field", "fields", multiple=True, metavar="NAME=TEXT", help="Text of one field, instead of TEXT.")
 @click.option("--decided", metavar="KEY", help="The row that the text belongs to: what was decided about it counts.")
@@ -64,8 +62,7 @@ def _field(pair: str) -> tuple[str, str]:
 
 
 @click.command()
-@database_argument
-@index_argument
+@on_index
 @click.argument("key")
 @decided_option
 @search_options
@@ -79,8 +76,7 @@ def similar(db: str, name: str, key: str, as_json: bool, **options: Any) -> int:
 
 
 @click.command()
-@database_argument
-@index_argument
+@on_index
 @click.argument("a", metavar="KEY")
 @click.argument("b", metavar="KEY")
 @json_option
@@ -170,8 +166,7 @@ def lines(results: Results, index: Index, asked: str) -> Iterator[str]:
 
 
 @click.command()
-@database_argument
-@index_argument
+@on_index
 @click.argument("words", nargs=-1)
 @click.option("--phrase", multiple=True, help="These words in a row; repeat it.")
 @click.option("--not", "none_of", multiple=True, help="Leave out rows with this word or phrase; repeat it.")

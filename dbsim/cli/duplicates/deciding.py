@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from dbsim.cli.asking.searching import shown_key, written_key
-from dbsim.cli.common import database_argument, index_argument, json_option, opened, print_json, print_json_list, then
+from dbsim.cli.common import json_option, on_index, opened, print_json, print_json_list, then
 from dbsim.dedupe.people.decisions import Decision
 from dbsim.errors import InvalidOption
 from dbsim.index import Index
@@ -22,8 +22,7 @@ COLUMNS = ("a", "b", "verdict", "outdated", "who", "when", "note", "score")
 
 
 @click.command()
-@database_argument
-@index_argument
+@on_index
 @click.argument("a", metavar="KEY")
 @click.argument("b", metavar="KEY")
 @click.argument("verdict", metavar="same|different|unsure", required=False)
@@ -55,8 +54,7 @@ def decide(
 
 
 @click.command()
-@database_argument
-@index_argument
+@on_index
 @click.option("--csv", "csv_file", type=click.Path(path_type=Path), help="Write them with the score of every field.")
 @json_option
 def decisions(db: str, name: str, csv_file: Path | None, as_json: bool) -> int:

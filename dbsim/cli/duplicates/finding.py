@@ -12,11 +12,10 @@ from rich.text import Text
 
 from dbsim.cli.common import (
     acting_options,
-    database_argument,
     decided_option,
     err,
-    index_argument,
     json_option,
+    on_index,
     opened,
     out,
     print_json_list,
@@ -45,8 +44,7 @@ threshold_option = click.option("--threshold", type=float, help="Lowest score; t
 
 
 @click.command()
-@database_argument
-@index_argument
+@on_index
 @threshold_option
 @verify_option
 @click.option(
@@ -80,8 +78,7 @@ def pairs(
 
 
 @click.command()
-@database_argument
-@index_argument
+@on_index
 @click.option(
     "--by",
     type=click.Choice(list(METHODS)),

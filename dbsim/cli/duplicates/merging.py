@@ -12,9 +12,8 @@ from rich.text import Text
 
 from dbsim.cli.common import (
     acting_options,
-    database_argument,
-    index_argument,
     json_option,
+    on_index,
     opened,
     out,
     print_json_list,
@@ -32,8 +31,7 @@ PRINTED = 20  # groups on the terminal
 
 
 @click.command()
-@database_argument
-@index_argument
+@on_index
 @click.option("--threshold", type=float, help="Lowest score.  [default: 0.9 for persons, else the index's own]")
 @click.option("--by", type=click.Choice(list(METHODS)), default="complete", show_default=True, help="How to group.")
 @click.option(

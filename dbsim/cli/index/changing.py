@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from dbsim.cli.common import database_argument, index_argument, opened, progress_bar, then
+from dbsim.cli.common import on_index, opened, progress_bar, then
 from dbsim.cli.index.options import index_options, take_fields
 from dbsim.errors import InvalidOption
 
@@ -16,8 +16,7 @@ secret_option = click.option(
 
 
 @click.command()
-@database_argument
-@index_argument
+@on_index
 @index_options(required=False)
 @secret_option
 @click.option("--replan", is_flag=True, help="Choose keys anew for the table as it is now.")
@@ -60,8 +59,7 @@ def _renamed(pair: str) -> tuple[str, str]:
 
 
 @click.command()
-@database_argument
-@index_argument
+@on_index
 @click.option("--off", is_flag=True, help="Back to the queue, which `dbsim sync` works off.")
 def inline(db: str, name: str, off: bool) -> None:
     """PostgreSQL: have the database sign changed rows in the transaction that writes them, with no worker."""
@@ -71,8 +69,7 @@ def inline(db: str, name: str, off: bool) -> None:
 
 
 @click.command()
-@database_argument
-@index_argument
+@on_index
 @click.argument("role")
 @click.option("--decide", is_flag=True, help="Let it also decide about pairs of rows that it sees.")
 def grant(db: str, name: str, role: str, decide: bool) -> None:
@@ -85,8 +82,7 @@ def grant(db: str, name: str, role: str, decide: bool) -> None:
 
 
 @click.command()
-@database_argument
-@index_argument
+@on_index
 @click.argument("role")
 def revoke(db: str, name: str, role: str) -> None:
     """PostgreSQL: take back from ROLE what `dbsim grant` gave it; exit code 1 when that was nothing."""
@@ -98,8 +94,7 @@ def revoke(db: str, name: str, role: str) -> None:
 
 
 @click.command()
-@database_argument
-@index_argument
+@on_index
 def drop(db: str, name: str) -> None:
     """Remove an index with its tables and triggers; your table stays as it is."""
     opened(db).drop_index(name)

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from dbsim.choosing import why
-from dbsim.cli.common import database_argument, index_argument, opened, then
+from dbsim.cli.common import on_index, opened, then
 from dbsim.cli.index.options import index_options, table_option, take_fields
 from dbsim.cli.index.persons import create_records
 from dbsim.errors import InvalidOption
@@ -21,8 +21,7 @@ new_secret_option = click.option(
 
 
 @click.command()
-@database_argument
-@index_argument
+@on_index
 @table_option
 @index_options(required=True)
 @click.option("--records", is_flag=True, help="Persons: kinds of columns are guessed; --column NAME:KIND states one.")

@@ -8,10 +8,9 @@ import click
 
 from dbsim.cli.common import (
     LOG_SECONDS,
-    database_argument,
     err,
-    index_argument,
     json_option,
+    on_index,
     opened,
     print_json,
     progress_bar,
@@ -25,8 +24,7 @@ from dbsim.tables.source import public_key
 
 
 @click.command()
-@database_argument
-@index_argument
+@on_index
 @click.option("--follow", is_flag=True, help="Keep running and index changes as they come.")
 @click.option("--reconcile", is_flag=True, help="Compare every row of the table; needs no triggers.")
 @click.option(
@@ -84,8 +82,7 @@ def _sync(index: Index, refit: bool, every: float, asked: dict[str, Any]) -> Non
 
 
 @click.command()
-@database_argument
-@index_argument
+@on_index
 @click.option("--sample", type=int, help="Check so many random rows instead of all.")
 @click.option("--repair", is_flag=True, help="Sign differing rows again.")
 @json_option

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import click
 
-from dbsim.cli.common import database_argument, index_argument, json_option, opened, print_json
+from dbsim.cli.common import json_option, on_index, opened, print_json
 from dbsim.evaluate.clusters import BY
 
 SHOWN = 8  # keys of a cluster in the terminal
 
 
 @click.command()
-@database_argument
-@index_argument
+@on_index
 @click.option("--by", type=click.Choice(BY), default="kmeans", show_default=True)
 @click.option("--count", type=int, help="Number of clusters, for k-means.")
 @click.option("--threshold", type=float, help="Similarity from which two rows are connected; default: the index's.")

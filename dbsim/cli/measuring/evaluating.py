@@ -7,15 +7,14 @@ from pathlib import Path
 import click
 from rich.table import Table
 
-from dbsim.cli.common import database_argument, index_argument, json_option, opened, out, print_json, progress_bar
+from dbsim.cli.common import json_option, on_index, opened, out, print_json, progress_bar
 from dbsim.evaluate.figures import EvaluateReport
 from dbsim.report.evaluation import evaluation_page, interval, summary
 from dbsim.report.files import ReportFile
 
 
 @click.command()
-@database_argument
-@index_argument
+@on_index
 @click.option("--sample", type=int, default=1000, show_default=True, help="Rows of the table to ask with.")
 @click.option(
     "--truth",

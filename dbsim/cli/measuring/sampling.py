@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from dbsim.cli.common import database_argument, index_argument, json_option, opened, print_json, progress_bar
+from dbsim.cli.common import database_argument, json_option, on_index, opened, print_json, progress_bar
 from dbsim.evaluate.sampling.graph import WalkSample
 from dbsim.report.evaluation import interval
 
@@ -14,8 +14,7 @@ seed_option = click.option("--seed", type=int, help="The same number draws the s
 
 
 @click.command()
-@database_argument
-@index_argument
+@on_index
 @click.argument("size", type=int)
 @click.option("--distinct", is_flag=True, help="Draw among different contents, not among rows.")
 @click.option("--by-words", is_flag=True, help="Draw through random questions for words (needs --signature).")

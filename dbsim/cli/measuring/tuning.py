@@ -8,7 +8,7 @@ import click
 from rich.measure import Measurement
 from rich.table import Table
 
-from dbsim.cli.common import database_argument, index_argument, json_option, opened, out, print_json, progress_bar, then
+from dbsim.cli.common import json_option, on_index, opened, out, print_json, progress_bar, then
 from dbsim.evaluate.tune import Measured, TuneReport
 from dbsim.options import IndexOptions
 from dbsim.report import tuning
@@ -18,8 +18,7 @@ ANY_WIDTH = 1000  # columns: wider than the table, so that its own width is meas
 
 
 @click.command()
-@database_argument
-@index_argument
+@on_index
 @click.option("--family", "families", multiple=True, help="Measure this family; repeat it.  [default: the index's own]")
 @click.option("--threshold", type=float, help="Similarity from which pairs must be found.  [default: the index's own]")
 @click.option("--recall", type=float, help="Share of them to find.  [default: the index's own]")

@@ -85,7 +85,16 @@ def _levels(column: int, columns: int, key: KeyColumn, limits: Limits) -> Iterat
 
 
 def _first(keys: NDArray[np.int64]) -> Runs:
-    """All contents by equal keys. Most are alone: a sort of shortened keys, which takes a tenth, leaves them out."""
+    """All contents by equal keys."""
+    members = shared(keys).astype(node_type(len(keys)))
+    return runs(members, keys[members])
+
+
+def shared(keys: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Places of keys that may be there more than once, ascending: all those that are, and hardly any others.
+
+    Most are alone: a sort of shortened keys, which takes a tenth, leaves them out.
+    """
     low = np.uint64((1 << max(1, (len(keys) - 1).bit_length())) - 1)
     packed = keys.view(np.uint64) * MIX  # so that the upper bits tell keys apart that differ in any
     packed &= ~low
@@ -100,8 +109,7 @@ def _first(keys: NDArray[np.int64]) -> Runs:
     packed = packed[several]
     packed &= low
     packed.sort()
-    members = packed.astype(node_type(len(keys)))
-    return runs(members, keys[members])
+    return packed
 
 
 def _parts(values: NDArray[Any]) -> Iterator[slice]:

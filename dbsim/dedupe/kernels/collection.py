@@ -6,7 +6,8 @@ worked on, so that a million contents need some ten megabytes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,9 @@ from dbsim.hashing.records.probability import probability
 from dbsim.hashing.signer import Signatures
 
 CHUNK = 1 << 13  # pairs scored at once
+READ = 1 << 24  # bytes of filters in memory for them
+Words = NDArray[Any]  # uint64
+Sides = tuple[NDArray[Any], NDArray[Any]]
 
 
 class Collection:
@@ -52,7 +56,7 @@ class Collection:
         keep: Callable[[NDArray[np.int64]], None] | None = None,
     ) -> Collection:
         """Rows without features must not be among the blocks; `keep` hears which rows of a block are new contents."""
-        made, seen = Collection(fields, joins), _Seen()
+        made, seen = Collection(fields, joins), Seen()
         again: list[NDArray[np.int64]] = [np.empty(0, np.int64)]
         firsts, counts, rarities = Spill(), [Spill() for _ in fields], [Spill() for _ in fields]
         for block in blocks:
@@ -103,31 +107,52 @@ class Collection:
 
     def scores(self, a: Nodes, b: Nodes) -> NDArray[np.float64]:
         """The search's score of each pair, to the last bit; 0 where no field is present in both."""
-        parts = [self._scores(a[i : i + CHUNK], b[i : i + CHUNK]) for i in range(0, len(a), CHUNK)]
+        size = max(READ // (2 * self.width), CHUNK)
+        parts = [self._scores(a[i : i + size], b[i : i + size]) for i in range(0, len(a), size)]
         return np.concatenate([np.empty(0), *parts])
 
+    @property
+    def width(self) -> int:
+        """Bytes of the filters of a content."""
+        return sum(part.bits // 8 for part in self.fields)
+
     def _scores(self, a: Nodes, b: Nodes) -> NDArray[np.float64]:
-        if self.learned is not None:
-            return self._probabilities(self.learned, a, b)
-        return estimates(self.fields, self._filters(a), self._filters(b))
+        """A content that is in several of the pairs is read once."""
+        wanted, (x, y) = self._places(a, b)
+        bits = [
+            spill.rows(wanted, part.bits // 64, np.uint64) for spill, part in zip(self._bits, self.fields, strict=True)
+        ]
+        score = self._estimates if self.learned is None else partial(self._probabilities, self.learned)
+        parts = [slice(i, i + CHUNK) for i in range(0, len(a), CHUNK)]
+        return np.concatenate([np.empty(0), *(score(bits, (a[part], b[part]), (x[part], y[part])) for part in parts)])
 
-    def _filters(self, nodes: Nodes) -> list[Filters]:
-        parts = zip(self._bits_of(nodes), self.counts, strict=True)
-        return [Filters(bits, counts[nodes].astype(np.int64)) for bits, counts in parts]
+    def _places(self, *sides: Nodes) -> tuple[NDArray[np.int64], list[NDArray[np.int32]]]:
+        """Rows of the files that contents of these sides have, and where in them each is; without sorting."""
+        rows = [self.order[side] for side in sides]
+        there = np.zeros(len(self), bool)
+        for side in rows:
+            there[side] = True
+        wanted = np.flatnonzero(there)
+        place = np.empty(len(self), np.int32)
+        place[wanted] = np.arange(len(wanted))
+        return wanted, [place[side] for side in rows]
 
-    def _bits_of(self, nodes: Nodes) -> Iterator[NDArray[Any]]:
-        """Of each field, eight bytes a number."""
-        for spill, part in zip(self._bits, self.fields, strict=True):
-            yield spill.rows(self.order[nodes], part.bits // 64, np.uint64)
+    def _estimates(self, bits: Sequence[Words], nodes: Sides, rows: Sides) -> NDArray[np.float64]:
+        """`rows` are the contents' places in `bits`, eight bytes a number."""
+        sides = (
+            [Filters(part[row], counts[node].astype(np.int64)) for part, counts in zip(bits, self.counts, strict=True)]
+            for node, row in zip(nodes, rows, strict=True)
+        )
+        return estimates(self.fields, *sides)
 
-    def _probabilities(self, learned: Learned, a: Nodes, b: Nodes) -> NDArray[np.float64]:
+    def _probabilities(self, learned: Learned, bits: Sequence[Words], nodes: Sides, rows: Sides) -> NDArray[np.float64]:
         """Of records of persons."""
         sides, rarities = [], []
-        for nodes in (a, b):
-            counts = tuple(column[nodes].astype(np.int64) for column in self.counts)
-            sides.append(Rows(tuple(self._bits_of(nodes)), counts, tuple(field.marks for field in self.fields)))
-            rarities.append(np.stack([column[nodes] for column in self.rarities], axis=1))
-        each = np.arange(len(a))
+        for node, row in zip(nodes, rows, strict=True):
+            counts = tuple(column[node].astype(np.int64) for column in self.counts)
+            sides.append(Rows(tuple(part[row] for part in bits), counts, tuple(field.marks for field in self.fields)))
+            rarities.append(np.stack([column[node] for column in self.rarities], axis=1))
+        each = np.arange(len(nodes[0]))
         return probability(learned.score(sides[0], sides[1], each, each, (rarities[0], rarities[1])))
 
 
@@ -139,7 +164,7 @@ def _counted(again: list[NDArray[np.int64]], contents: NDArray[np.int64]) -> Nod
     return found
 
 
-class _Seen:
+class Seen:
     """Numbers met so far, in sorted runs, each more than twice as long as the next: few, and rarely merged."""
 
     def __init__(self) -> None:

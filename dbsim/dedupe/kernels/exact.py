@@ -8,26 +8,38 @@ import numpy as np
 import scipy  # whose parts load when they are first used
 from numpy.typing import NDArray
 
+from dbsim.dedupe.kernels.buckets import MIX
 from dbsim.hashing.signer import Signer
 from dbsim.text.features import Features
 
+SPARSE = 3  # a table has at least 2 ** SPARSE places a value
 MATRIX = 250  # pairs at once where a family compares all texts with all
 
 
 def compare(
     signer: Signer, columns: Sequence[Sequence[str]], a: NDArray[np.int64], b: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """`columns[field][document]`; fields that are missing in one document of a pair do not count."""
+    """`columns[field][document]`."""
     if signer.family.measure != "jaccard":
         return _measure(signer, columns, a, b)
+    return weighted([field.weight for field in signer.fields], features_of(signer, columns), a, b)
+
+
+def features_of(signer: Signer, columns: Sequence[Sequence[str]]) -> list[Features]:
+    return [signer.features(number, column) for number, column in enumerate(columns)]
+
+
+def weighted(
+    weights: Sequence[float], fields: Sequence[Features], a: NDArray[np.int64], b: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """The mean of the fields' similarities; fields that are missing in one document of a pair do not count."""
+    if len(fields) == 1:
+        return jaccard(fields[0], a, b)[0]
     total, weight = np.zeros(len(a)), np.zeros(len(a))
-    for number, (field, column) in enumerate(zip(signer.fields, columns, strict=True)):
-        features = signer.features(number, column)
+    for own, features in zip(weights, fields, strict=True):
         value, present = jaccard(features, a, b)
-        if len(columns) == 1:
-            return value
-        total += np.where(present, field.weight * value, 0.0)
-        weight += np.where(present, field.weight, 0.0)
+        total += np.where(present, own * value, 0.0)
+        weight += np.where(present, own, 0.0)
     return np.divide(total, weight, out=np.zeros(len(a)), where=weight > 0)
 
 
@@ -48,9 +60,11 @@ def jaccard(
     features: Features, a: NDArray[np.int64], b: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """(similarity of the feature sets, whether both have any) of each pair of documents."""
-    _, columns = np.unique(features.hashes, return_inverse=True)
+    columns = numbered(features.hashes)
     width = int(columns.max(initial=0)) + 1
-    entries = np.unique(features.documents * width + columns)
+    entries = features.documents * width + columns
+    entries.sort()  # np.unique hashes 64-bit numbers, which takes ten times as long
+    entries = entries[np.diff(entries, prepend=-1) > 0]
     rows = np.concatenate(([0], np.cumsum(np.bincount(entries // width, minlength=len(features)))))
     matrix = scipy.sparse.csr_array((np.ones(len(entries)), entries % width, rows), shape=(len(features), width))
     sizes = np.diff(rows)
@@ -58,3 +72,19 @@ def jaccard(
     union = sizes[a] + sizes[b] - common
     present = (sizes[a] > 0) & (sizes[b] > 0)
     return np.divide(common, union, out=np.zeros(len(a)), where=union > 0), present
+
+
+def numbered(values: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """A number for each, equal ones for equal values and no others, a quarter of the time that sorting them takes.
+
+    The last value that falls on a place of a table gives its number; those that meet another one there are sorted.
+    """
+    bits = max(values.size, 1).bit_length() + SPARSE
+    places = (values * MIX) >> np.uint64(64 - bits)
+    table = np.empty(1 << bits, np.int32 if values.size < 1 << 31 else np.int64)
+    table[places] = np.arange(len(values))
+    numbers: NDArray[np.int64] = table[places].astype(np.int64)
+    others = np.flatnonzero(values[numbers] != values)
+    _, inverse = np.unique(values[others], return_inverse=True)
+    numbers[others] = len(values) + inverse
+    return numbers

@@ -77,7 +77,7 @@ class Linking:
         places = self._to_ask(kept.memory, a, b)
         if 2 * len(places) > len(a):
             kept, places = replace(kept, memory=Memory.none(self._width), last=0, entries=0), np.arange(len(a))
-        answers = self._asked(a, b, places)
+        answers = self._asked(a, places)
         made = self._made(kept.memory, a, b, answers)
         pairs = self._pairs(kept.memory, made, a, b)
         chosen = self._chosen(pairs, known)
@@ -85,7 +85,7 @@ class Linking:
         found = Links(self._links(chosen, known, asked))
         found.table, found.rows, found.asked = self.links.name, len(a), len(answers.places)
         links = list(zip(chosen, found, strict=True))
-        changed = _changed(chosen, known, asked, a) if kept.last else None
+        changed = _changed(chosen, known, asked) if kept.last else None
         self.mine.write(partial(self._store, kept=kept, made=made, links=links, changed=changed))
         return found
 
@@ -136,7 +136,7 @@ class Linking:
         return np.flatnonzero(changed)
 
     # ── asking ──
-    def _asked(self, a: Side, b: Side, places: Numbers) -> _Answers:
+    def _asked(self, a: Side, places: Numbers) -> _Answers:
         answers = _Answers()
         for start in range(0, len(places), BATCH):
             some = places[start : start + BATCH].tolist()
@@ -269,7 +269,7 @@ def _kept_as_it_is(one: Pair, known: dict[tuple[str, str], Stored], asked: set[s
     return same and repr(one.a) not in asked
 
 
-def _changed(chosen: Sequence[Pair], known: dict[tuple[str, str], Stored], asked: set[str], a: Side) -> set[Key]:
+def _changed(chosen: Sequence[Pair], known: dict[tuple[str, str], Stored], asked: set[str]) -> set[Key]:
     """Rows of A whose links are to be written again."""
     wanted = {one.name for one in chosen}
     found = {one.a for one in chosen if not _kept_as_it_is(one, known, asked)}

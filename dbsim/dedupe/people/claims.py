@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, select, text
 
-from dbsim.context import Stage
+from dbsim.engines.context import Stage
 from dbsim.tables.group_tables import GroupTables
 from dbsim.tables.key_conditions import listed, listing
 from dbsim.tables.names import quote

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, and_, delete, false, func, insert, not_, or_, select, tuple_
 
-from dbsim.context import Stage
+from dbsim.engines.context import Stage
 from dbsim.errors import Contradiction, InvalidOption, UnknownKey, suggest
 from dbsim.lifecycle import decisions as stored_decisions
 from dbsim.lifecycle.create import show

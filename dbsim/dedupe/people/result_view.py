@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Select, select
 
-from dbsim.context import Stage
+from dbsim.engines.context import Stage
 from dbsim.lifecycle import groups as stored_groups
 from dbsim.tables.group_tables import PUBLISHED, GroupTables
 

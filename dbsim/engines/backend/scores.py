@@ -27,6 +27,14 @@ class Scores(ABC):
         """A connection of dbsim's own to search with, at the least cost."""
         return engine.connect()
 
+    def at_once(self, engine: Engine, statement: str, arguments: Any) -> Sequence[Any] | None:
+        """The rows of a statement by itself, read on a connection of the pool that has searched before.
+
+        None where it is to be executed as every other is: nobody observes the engine's statements then (`unobserved`),
+        and what went wrong is said by the second attempt. SQLAlchemy's Connection takes as long as the statement.
+        """
+        return None
+
     @abstractmethod
     def prepare(self, connection: Connection) -> None:
         """Make `jaccard` work on this connection."""

@@ -23,8 +23,9 @@ class Slices(ABC):
         terms in the slices of long texts, where there can be any.
         """
 
-    def make_room(self, connection: Connection) -> None:
-        """Memory for the pages that questions read again and again; only of connections that dbsim made itself."""
+    def make_room(self, connection: Connection, *, writing: bool = False) -> None:
+        """Memory for the pages that questions read again and again, or for those of the B-trees that are being written;
+        only of connections that dbsim made itself."""
         return
 
     @abstractmethod

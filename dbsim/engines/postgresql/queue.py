@@ -163,8 +163,7 @@ class PostgreSQLQueue(Backend):
                 return
             try:
                 if not self._pending(connection, tables):
-                    for _ in raw.notifies(timeout=seconds, stop_after=1):
-                        break
+                    drivers.await_notification(raw, seconds)
             finally:
                 send(connection, "UNLISTEN *")
                 send(connection, f"SELECT pg_advisory_unlock({lock})")

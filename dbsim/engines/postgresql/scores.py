@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import psycopg
 from sqlalchemy import (
     CTE,
     JSON,
@@ -28,7 +29,7 @@ from sqlalchemy.exc import DBAPIError
 
 from dbsim.engines.backend import Backend, FilterColumns
 from dbsim.engines.callers import OWN
-from dbsim.engines.execute import ask
+from dbsim.engines.execute import ask, unobserved
 from dbsim.engines.postgresql.wire import drivers
 from dbsim.hashing.bloom import ROUNDING, Reading
 from dbsim.hashing.records.levels import CUTS, EQUAL
@@ -62,6 +63,27 @@ class PostgreSQLScores(Backend):
         if connection.info[_LEVEL] != "AUTOCOMMIT":
             return connection.execution_options(isolation_level=connection.info[_LEVEL])
         return connection
+
+    def at_once(self, engine: Engine, statement: str, arguments: Any) -> Sequence[Any] | None:
+        """Without a transaction, as on the connections of `connect`."""
+        if not unobserved(engine, self.prepare):
+            return None
+        pooled = engine.raw_connection()
+        try:
+            raw = pooled.dbapi_connection
+            if pooled.info.get(_LEVEL) != "AUTOCOMMIT" or not isinstance(raw, psycopg.Connection):
+                return None
+            before = raw.autocommit
+            raw.autocommit = True
+            try:
+                with raw.cursor() as cursor:
+                    return cursor.execute(statement, arguments).fetchall()
+            finally:
+                raw.autocommit = before
+        except psycopg.Error:
+            return None
+        finally:
+            pooled.close()
 
     def prepare(self, connection: Connection) -> None:
         """bit_count and ln are there; behind a pooler no statement stays prepared."""

@@ -133,9 +133,14 @@ class SQLiteQueue(Backend):
             )
 
     def _queue_names(self, tables: IndexTables) -> tuple[str, str, str]:
-        taken = {name.lower() for name in tables.key_names}
-        rowid = next(name for name in ("_rowid_", "oid", "rowid") if name not in taken)
-        return quote(tables.queue.name), rowid, ", ".join(quote(name) for name in tables.key_names)
+        """The queue, the number of its rows, its key: quoted once."""
+        known = tables.made
+        if "queue_names" not in known:
+            taken = {name.lower() for name in tables.key_names}
+            rowid = next(name for name in ("_rowid_", "oid", "rowid") if name not in taken)
+            known["queue_names"] = quote(tables.queue.name), rowid, ", ".join(map(quote, tables.key_names))
+        found: tuple[str, str, str] = known["queue_names"]
+        return found
 
     def _no_key(self, tables: IndexTables) -> str:
         return "(" + ", ".join(["NULL"] * len(tables.key_names)) + ")"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Sequence
 from typing import Any
 
@@ -21,6 +22,7 @@ from sqlalchemy import (
 )
 
 from dbsim.engines.backend import Backend, FilterColumns
+from dbsim.engines.execute import unobserved
 from dbsim.engines.sqlite.surface.functions import register
 from dbsim.hashing.bloom import Reading
 
@@ -33,6 +35,23 @@ class SQLiteScores(Backend):
     def connect(self, engine: Engine) -> Connection:
         # not AUTOCOMMIT: to switch back SQLAlchemy sends a PRAGMA that expires all prepared statements, 0.3 ms a search
         return engine.connect()
+
+    def at_once(self, engine: Engine, statement: str, arguments: Any) -> Sequence[Any] | None:
+        if not unobserved(engine, self.prepare):
+            return None
+        pooled = engine.raw_connection()
+        try:
+            raw = pooled.dbapi_connection
+            if _PREPARED not in pooled.info or not isinstance(raw, sqlite3.Connection) or raw.in_transaction:
+                return None
+            rows = raw.execute(statement, arguments).fetchall()
+            if raw.in_transaction:  # of a driver that begins one for every statement
+                raw.rollback()
+            return rows
+        except sqlite3.Error:
+            return None
+        finally:
+            pooled.close()
 
     def prepare(self, connection: Connection) -> None:
         info = connection.connection.info

@@ -14,6 +14,7 @@ from dbsim.tables.names import quote
 from dbsim.tables.slice_tables import SliceTables
 
 CACHE = 16_000  # kB, of which only what is read is taken
+WRITING = 48_000
 MOST_ARGUMENTS = 100  # of a function: SQLite allows 127 or more
 
 
@@ -36,11 +37,13 @@ class SQLiteSlices(Backend):
         }
         return filled(sql("sqlite", "word_places"), names)
 
-    def make_room(self, connection: Connection) -> None:
-        # SQLite's own 2 MB are less than one question reads: slices, places, texts
-        if "dbsim_room" not in connection.info and origin(connection.engine) is not None:
-            connection.exec_driver_sql(f"PRAGMA cache_size = -{CACHE}")
-            connection.info["dbsim_room"] = CACHE
+    def make_room(self, connection: Connection, *, writing: bool = False) -> None:
+        # SQLite's own 2 MB are less than one question reads: slices, places, texts; and of millions of rows, written in
+        # no order of their keys, every one needs pages that have just been put out of memory
+        room = WRITING if writing else CACHE
+        if connection.info.get("dbsim_room", 0) < room and origin(connection.engine) is not None:
+            connection.exec_driver_sql(f"PRAGMA cache_size = -{room}")
+            connection.info["dbsim_room"] = room
 
     def found_by(self, columns: Sequence[str], keys: str) -> str | None:
         return f"({', '.join(columns)}) IN ({keys})"

@@ -1,4 +1,4 @@
-"""Two collections compared by samples (seed 001, §2.1): how many sampled rows the other one holds → shares, quotient.
+"""Two collections compared by samples (Sauerhoff 2008, §2.1): how many sampled rows the other holds → shares, quotient.
 
 |A ∩ B| = |A|·P[x∈B | x∈A] = |B|·P[x∈A | x∈B], so that |A| : |B| is the quotient of the two shares, and no collection
 has to be counted.

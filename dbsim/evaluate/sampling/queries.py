@@ -1,4 +1,4 @@
-"""Rows drawn by asking for random words (Bharat and Broder 1998, seed 001, §2.1): words, questions → keys.
+"""Rows drawn by asking for random words (Bharat and Broder 1998, Sauerhoff 2008, §2.1): words, questions → keys.
 
 Ask for a random word, take a random one of the answers. Rows with many words are drawn too often that way; the two
 rejections of Bar-Yossef and Gurevich (2006) undo it: a word is kept with a chance that grows with the number of its

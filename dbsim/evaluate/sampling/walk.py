@@ -1,4 +1,4 @@
-"""Random walks that end uniformly on a graph (WebWalker, seed 001, §2.2): edges, steps → nodes; and how soon.
+"""Random walks that end uniformly on a graph (WebWalker, Sauerhoff 2008, §2.2): edges, steps → nodes; and how soon.
 
 Edges count in both directions, and every node is padded with self-loops to the same degree d, so that the uniform
 distribution is stationary. Loops are not walked: how long the walk stays at a node is drawn at once. The distance to

@@ -1,4 +1,4 @@
-"""Bit sampling in Hamming space (Gionis, Indyk and Motwani 1999; seed 000, §3.2.1): bit vectors → sampled bits.
+"""Bit sampling in Hamming space (Gionis, Indyk and Motwani 1999; Potthast 2006, §3.2.1): bit vectors → sampled bits.
 
 quantify: the Bloom filter of the shingles, or term counts written in unary (count 3 of at most 4 → 1110); reduce:
 choose bits at random; combine: the bits of one number. Two documents agree in a row with 1 - r/m, r their Hamming

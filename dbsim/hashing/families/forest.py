@@ -1,4 +1,4 @@
-"""LSH Forest (Bawa, Condie and Ganesan 2005; seed 000, §3.2.4): one long binary key a tree, longest prefix first.
+"""LSH Forest (Bawa, Condie and Ganesan 2005; Potthast 2006, §3.2.4): one long binary key a tree, longest prefix first.
 
 A tree is a column of 62-bit numbers with a B-tree on it. The rows that share the longest prefix with a query are its
 neighbours in key order, on both sides, so the best of each tree are two short range scans, however long the prefix

@@ -1,4 +1,4 @@
-"""Fuzzy-fingerprints (Stein 2005, seed 002; seed 000, §3.3): prefix-class shares of words → one key a scheme.
+"""Fuzzy-fingerprints (Stein 2005; Potthast 2006, §3.3): prefix-class shares of words → one key a scheme.
 
 quantify: the share of each prefix class among the words; reduce: the few classes themselves; discretise: the deviation
 from the expected share falls into an interval of a fuzzification scheme; combine: Σ δᵢ·rⁱ, or a hash when that is
@@ -35,7 +35,7 @@ class Fuzzy(Family):
     """`classes` of combined prefixes (0: every prefix is a class of its own), `schemes` keys of `intervals` each.
 
     `expected` shares are those of english, of german, or of the table itself; `drop` leaves out first letters. The
-    setting of seed 002 is fuzzy:prefix=1:classes=0:drop=jquvwxyz, that of seed 000 fuzzy@1 (deviation=absolute).
+    setting of Stein 2005 is fuzzy:prefix=1:classes=0:drop=jquvwxyz, that of Potthast 2006 fuzzy@1 (deviation=absolute).
     """
 
     prefix: int = 2

@@ -1,4 +1,4 @@
-"""Random hyperplanes (Charikar 2002, seed 003): tf-idf vectors → signs of projections, `rows` bits a key; cosine.
+"""Random hyperplanes (Charikar 2002, Bodó 2012): tf-idf vectors → signs of projections, `rows` bits a key; cosine.
 
 quantify: tf-idf; reduce: project on random normals; discretise: the sign; combine: the bits of one whole number.
 """

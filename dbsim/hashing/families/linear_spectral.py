@@ -1,4 +1,4 @@
-"""Linear spectral hashing (Bodó 2012, seed 003): tf-idf vectors → r-bit codes; cosine.
+"""Linear spectral hashing (Bodó 2012): tf-idf vectors → r-bit codes; cosine.
 
 quantify: tf-idf; reduce: project on the hyperplane normals g₂ … g₍r₊₁₎ with which spectral clustering cuts the sample;
 discretise: the sign; combine: the bits, in pieces (codes.py). The normals are the eigenvectors u of Φ·D⁻¹·Φ', that is

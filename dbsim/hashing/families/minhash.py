@@ -35,27 +35,28 @@ CHUNK = 4096
 
 def signature(features: Features, positions: int) -> Hashes:
     """The minima; a document without features has EMPTY everywhere."""
-    shape = len(features), positions
-    if len(features.hashes) > MANY * len(features) * positions:
-        found: Hashes = _minima(features, positions, 1)[0]
+    shape = len(features.offsets) - 1, positions
+    if len(features.hashes) > MANY * math.prod(shape):
+        found: Hashes = _minima(features, shape, 1)[0]
         if not (found == EMPTY).any():
             return found.reshape(shape)
-    found, *chances = _minima(features, positions, 1 + CHANCES)
+    found, *chances = _minima(features, shape, 1 + CHANCES)
     for chance in chances:
         np.copyto(found, chance, where=found == EMPTY)
     _densify(found.reshape(shape))
     return found.reshape(shape)
 
 
-def _minima(features: Features, positions: int, cuts: int) -> Hashes:
+def _minima(features: Features, shape: tuple[int, int], cuts: int) -> Hashes:
     """cuts × (documents · positions): the range cut once, or in all ways at once for the sake of few calls."""
-    size = len(features) * positions
+    count, positions = shape
+    size = count * positions
     minima = np.full((cuts, size), EMPTY, np.uint64)
     starts = np.arange(0, cuts * size, size)[:, None] if size else 0
     for documents, hashes in features.blocks():
         part = scale(_cuts(hashes)[:cuts], positions)
         part += starts
-        if len(features) > 1:
+        if count > 1:
             part += documents * positions
         np.minimum.at(minima.reshape(-1), part.reshape(-1), np.concatenate([hashes] * cuts))
     return minima

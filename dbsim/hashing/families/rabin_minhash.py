@@ -1,4 +1,4 @@
-"""Rabin-min-hashing (Broder 1998; seed 001, §1.2): shingle sets → minima of x mod p for random primes p; Jaccard.
+"""Rabin-min-hashing (Broder 1998; Sauerhoff 2008, §1.2): shingle sets → minima of x mod p for random primes p; Jaccard.
 
 quantify: the set of shingles; reduce: the smallest fingerprint under each of r primes, the sketch; combine: bands.
 It costs features × positions divisions, where `minhash` needs one pass; it is here as the source's own method.

@@ -1,4 +1,4 @@
-"""Spectral hashing (Weiss, Torralba and Fergus 2008; seed 003): tf-idf vectors → r-bit codes; cosine.
+"""Spectral hashing (Weiss, Torralba and Fergus 2008; Bodó 2012): tf-idf vectors → r-bit codes; cosine.
 
 quantify: tf-idf; reduce: principal directions of a sample; discretise: signs of the eigenfunctions of the Laplacian on
 the box the sample fills, those with the smallest eigenvalues; combine: the bits, in pieces (codes.py).

@@ -1,4 +1,4 @@
-"""α-stable projections (Datar et al. 2004; seed 000, §3.2.3): tf-idf vectors → segment numbers; L2, L1 and L½.
+"""α-stable projections (Datar et al. 2004; Potthast 2006, §3.2.3): tf-idf vectors → segment numbers; L2, L1 and L½.
 
 quantify: tf-idf; reduce: project on vectors of α-stable numbers; discretise: ⌊(a·d + c)/u⌋; combine: a 62-bit mix.
 Two documents at distance r fall into one segment with P(r) = ∫₀ᵘ (2/r)·f(x/r)·(1 - x/u) dx, f symmetric; the source

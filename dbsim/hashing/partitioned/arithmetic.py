@@ -1,4 +1,4 @@
-"""Bloom filters as in Kampf's sketch (seed 004): text → n-gram indexes → k parts of prime length (pure numpy).
+"""Bloom filters as in Kampf's sketch: text → n-gram indexes → k parts of prime length (pure numpy).
 
 Text is folded to 37 symbols, padded and cut into n-grams, each a number below 38^n found from the one before. A filter
 has k parts of p bits, p prime; n-gram x sets in part j the bit (x mod p + j·(x mod (p-2) + 1)) mod p. Sizes follow from

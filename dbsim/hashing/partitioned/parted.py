@@ -1,4 +1,4 @@
-"""The filters of seed 004 for an index: folded texts → Filters, by the arithmetic beside it, all of them at once.
+"""The filters of Kampf's sketch for an index: folded texts → Filters, by the arithmetic beside it, all of them at once.
 
 A setting is written partitioned:characters=30:rate=0.01:similarity=raw, as families are; `parts` and `length` follow
 from it. Nothing of these filters is keyed.

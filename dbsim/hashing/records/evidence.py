@@ -27,15 +27,18 @@ Weights = NDArray[np.int64]
 class Roles:
     """Numbers of the fields that are more than fields: given name and surname, which may be crossed.
 
-    `own`: a person's own, with the highest level that still is different; `echoes`: made of other fields, such as an
-    address of e-mail of the names, so that it says new things only as far as namesakes differ in it; `place`: parts of
-    the address, which all change when a person moves.
+    `own`: a person's own, with the highest level that still is different; `called`: of these, the name by which twins
+    differ who have everything else in common (`whole`: with the surname, which they share); `echoes`: made of other
+    fields, such as an address of e-mail of the names, so that it says new things only as far as namesakes differ in
+    it; `place`: parts of the address, which all change when a person moves.
     """
 
     crossed: tuple[int, int] | None
     own: Mapping[int, int]
     echoes: Mapping[int, tuple[int, ...]]
     place: tuple[int, ...] = ()
+    called: int | None = None
+    whole: bool = False
 
 
 @dataclass(frozen=True)

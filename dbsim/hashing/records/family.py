@@ -25,6 +25,7 @@ from dbsim.hashing.records.probability import probability
 from dbsim.hashing.records.scheme import Scheme
 from dbsim.text.arithmetic import combine
 
+WHOLE = "w"  # before the number of a field that is a name with the surname in it
 COPY = "copy"  # of a model: evidence of half of the rows for being one person with their exact copy, at most
 
 
@@ -33,7 +34,8 @@ class Records(Family):
     """`scheme`: the compound keys; `names`: the numbers of given name and surname, "0.1", or "" without them.
 
     `own`: "0-2.2-4", fields in which relatives differ, each with the highest level that is different; `echoes`: "8",
-    fields that are made of the names, or "1-0", of another field; `place`: "3.4.5", the parts of an address.
+    fields that are made of the names, or "1-0", of another field; `place`: "3.4.5", the parts of an address; `called`:
+    "0", the given name, or "w0", the whole name, by which twins differ ("": twins are not thought of).
     """
 
     scheme: str = ""
@@ -41,6 +43,7 @@ class Records(Family):
     own: str = ""
     echoes: str = ""
     place: str = ""
+    called: str = ""
 
     measure: ClassVar[str] = "probability"
     learns: ClassVar[bool] = True
@@ -66,7 +69,8 @@ class Records(Family):
         own = {int(number): int(level) for number, level in parts}
         echoes = [part.split("-") for part in filter(None, self.echoes.split("."))]
         sources = {int(echo): tuple(map(int, names)) or self.crossed or () for echo, *names in echoes}
-        return Roles(self.crossed, own, sources, _numbers(self.place))
+        called = int(self.called.removeprefix(WHOLE)) if self.called else None
+        return Roles(self.crossed, own, sources, _numbers(self.place), called, self.called.startswith(WHOLE))
 
     def plan(self, threshold: float, recall: float) -> Plan:
         return Plan(1, len(self.keys_of.keys))

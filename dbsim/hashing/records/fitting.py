@@ -16,7 +16,7 @@ import numpy as np
 from dbsim.hashing.records.evidence import STRANGERS, UNIT, Evidence, Numbers, Roles
 from dbsim.hashing.records.levels import COUNT, CROSSED, CUTS, EQUAL, Levels
 from dbsim.hashing.records.patterns import Patterns
-from dbsim.hashing.records.relatives import relatives, without_matches
+from dbsim.hashing.records.relatives import TWIN, relatives, share_of_twins, twins, without_matches
 
 STEPS = 30
 CLEAN_AT = (5, 12)  # steps at which probable matches are taken out of the random pairs
@@ -65,15 +65,16 @@ class _Fit:
         found: Numbers = self.judged(levels)[0]
         return found
 
-    def judged(self, levels: Levels) -> tuple[Numbers, Numbers]:
-        """Probability of a match; of a match, that the person has moved."""
+    def judged(self, levels: Levels) -> tuple[Numbers, Numbers, Numbers]:
+        """Probability of a match; of a match, that the person has moved; of the last kind."""
         priors, weights = self.priors(), self.weights()
         place = np.exp2(-np.clip(_sum(weights[STRANGERS], levels, self.roles.place), -60, 60)) * self.moved
         either = 1 - self.moved + place if self.roles.place else np.ones(len(levels))
-        total = np.ones(len(levels))
+        total = other = np.ones(len(levels))
         for prior, one in zip(priors, weights, strict=True):
-            total += np.exp2(-np.clip(prior + _sum(one, levels, range(levels.shape[1])), -60, 60)) / either
-        return 1 / total, place / either
+            other = np.exp2(-np.clip(prior + _sum(one, levels, range(levels.shape[1])), -60, 60)) / either
+            total = total + other
+        return 1 / total, place / either, other / total
 
     def meet(self, candidates: Patterns) -> None:
         """Learn how alike echoes of namesakes are, from pairs with equal names that are no matches by all the rest.
@@ -118,11 +119,12 @@ def fit(candidates: Patterns, random: Patterns, roles: Roles, rows: int, table: 
     most = MOST_MATCHES * one
     chance = _shares(random, np.ones(len(random)), 0.5)
     first = _first_m(candidates.levels.shape[1])
-    kinds, shares = relatives(candidates, chance, first, roles.own, pairs, one)
-    state = _Fit(first, [chance, *kinds], min(0.5 * one, 0.3), [1.0, *shares], roles)
+    kinds, shares = relatives(candidates, chance, first, roles, pairs, one)
+    pairs_of_twins = [] if roles.called is None else [TWIN[0] * one]
+    state = _Fit(first, [chance, *kinds], min(0.5 * one, 0.3), [1.0, *shares, *pairs_of_twins], roles)
     _cross(state, roles.crossed)
     for step in range(STEPS):
-        p, moved = state.judged(candidates.levels)
+        p, moved, twin = state.judged(candidates.levels)
         before, state.share = state.share, min(max(candidates.total(p) / pairs, 1e-12), most, 0.5)
         sure = np.where(p >= SURE, p, 0.0)
         m = _shares(candidates, sure, 1.0, state.m)
@@ -131,12 +133,17 @@ def fit(candidates: Patterns, random: Patterns, roles: Roles, rows: int, table: 
             m[place] = _shares(candidates, sure * (1 - moved), 1.0, state.m)[place]
             gone = candidates.total(sure * moved) / max(candidates.total(sure), 1e-9)
             state.moved = float(np.clip(gone, *MOVED))
+        if roles.called is not None:
+            alike = np.where(p + twin >= SURE, p + twin, 0.0)
+            state.shares[-1] = share_of_twins(candidates, alike, m, roles, pairs, one)
+            m[roles.called] = _without_twins(candidates, alike, state, pairs)
         state.m = _plausible(m, 0.0)
         if step in CLEAN_AT:
             state.meet(candidates)
             state.locate(random)
             state.others[STRANGERS] = _shares(random, 1 - state.probabilities(random.levels), 0.5)
-            state.shares = [1.0, *without_matches(shares, state.share, state.m, roles.own)]
+            less = without_matches(shares, state.share, state.m, roles.own)
+            state.shares = [1.0, *less, *state.shares[1 + len(less) :]]
         _cross(state, roles.crossed)
         if abs(before - state.share) < 1e-6 * before and step > max(CLEAN_AT) + 2:
             break
@@ -150,6 +157,19 @@ def fit(candidates: Patterns, random: Patterns, roles: Roles, rows: int, table: 
     equal = state.others[STRANGERS][:, EQUAL].copy()
     elsewhere = math.floor(math.log2(state.moved) * UNIT) if place else 0
     return Evidence(weights, priors, equal, state.share * pairs, roles.place, elsewhere)
+
+
+def _without_twins(candidates: Patterns, alike: Numbers, state: _Fit, pairs: float) -> Numbers:
+    """How alike the names of one person are: among all pairs `alike` but for the name, less as many as are twins.
+
+    Not among those that are rather one person than twins, which would be ever fewer.
+    """
+    called = state.roles.called
+    assert called is not None
+    found = candidates.counted(alike)[called] + state.m[called]
+    found -= np.minimum(state.shares[-1] * pairs * state.others[-1][called], found)
+    shares: Numbers = found / found.sum()
+    return shares
 
 
 def widest(fields: int) -> float:
@@ -212,7 +232,7 @@ def _shares(patterns: Patterns, weights: Numbers, added: float, prior: Numbers |
 
 
 def _cross(state: _Fit, crossed: tuple[int, int] | None) -> None:
-    """Names are crossed by chance as rarely as both agree by chance; relatives have one surname."""
+    """Names are crossed by chance as rarely as both agree by chance; relatives have one surname; twins are like one."""
     if crossed is not None:
         given, surname = crossed
         close = slice(EQUAL - CLOSE + 1, EQUAL + 1)
@@ -221,3 +241,7 @@ def _cross(state: _Fit, crossed: tuple[int, int] | None) -> None:
         for number, other in enumerate(state.others):
             other[given, CROSSED] = max(first * last if number == STRANGERS else first, 1e-9)
         state.m[given, CROSSED] = min(state.m[given, CROSSED], MOST_CROSSED)
+    called, strangers = state.roles.called, state.others[STRANGERS]
+    if called is not None:
+        last_kind = twins(state.m, strangers, called, float(strangers[called, CROSSED]))
+        state.others = [*state.others[: len(state.shares) - 1], last_kind]

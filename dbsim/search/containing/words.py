@@ -124,13 +124,13 @@ class Question:
         first, wider = (sliced.bits, sliced.wider) if wide else (0, 0)
         for (place, field), folded in zip(self.fields, term, strict=True):
             if folded:
-                yield [first + number for number in self.signer.places(place, folded, wider)]
+                yield [first + number for number in self.signer.marks.places(place, folded, wider)]
             first += field.word_bits << wider
 
     def _mark(self, number: int, folded: bytes) -> NDArray[np.int64]:
         """What the signature of one of the fields must have set."""
         if (number, folded) not in self._known:
-            self._known[number, folded] = self.signer.mark(self.fields[number][0], folded)
+            self._known[number, folded] = self.signer.marks.mark(self.fields[number][0], folded)
         return self._known[number, folded]
 
     @cached_property

@@ -16,7 +16,7 @@ from dbsim.options import IndexOptions
 from dbsim.search.limits import SLACK, Bounds
 from dbsim.search.query import Query
 from dbsim.search.results import Hit
-from dbsim.tables.source import Key, public_key
+from dbsim.tables.source import Key, public_keys
 from dbsim.text.short import Shingles
 
 Decided = tuple[float, bool]  # the exact value, and whether the text is another one than was signed
@@ -74,8 +74,10 @@ def decide(
 ) -> list[Hit]:
     """Every row that is there with its score, best first; `exact` compares texts, None without a question's text."""
 
+    shown = dict(zip((row.key for row in rows), public_keys(names, [row.key for row in rows]), strict=True))
+
     def hit(row: Ranked, score: float, *, exact: bool, stale: bool) -> Hit:
-        return Hit(public_key(names, row.key), score, exact=exact, stale=stale or row.queued)
+        return Hit(shown[row.key], score, exact=exact, stale=stale or row.queued)
 
     found: list[Hit] = []
     doubtful: list[Ranked] = []
@@ -96,16 +98,13 @@ def decide(
 
 def compared_single(signer: Signer, question: Shingles, rows: Sequence[Ranked]) -> list[Decided] | None:
     """`compared` for a question that was signed by itself and a few rows; None when a text is not one for that."""
-    single = signer.single
-    if single is None or len(rows) > FEW:
+    if signer.single is None or len(rows) > FEW:
         return None
-    found: list[Decided] = []
-    for row in rows:
-        one = single.compare(question, row.texts[0]) if row.texts else None
-        if one is None:
-            return None
-        found.append((one[0], signer.keyed and one[1] != row.fingerprint))
-    return found
+    found = signer.single.compare(question, (row.texts[0] if row.texts else "" for row in rows))
+    if found is None:
+        return None
+    pairs = zip(found, rows, strict=True)
+    return [(value, signer.keyed and fingerprint != row.fingerprint) for (value, fingerprint), row in pairs]
 
 
 def compared(signer: Signer, question: Documents, numbers: Sequence[int], rows: Sequence[Ranked]) -> list[Decided]:

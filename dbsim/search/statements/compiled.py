@@ -38,6 +38,10 @@ class CompiledStatements:
 
     _known: dict[Hashable, Compiled] = field(default_factory=dict)
 
+    def known(self, driver: str, shape: Hashable) -> Compiled | None:
+        """Where it was compiled before."""
+        return self._known.get((driver, shape))
+
     def get(self, connection: Connection, shape: Hashable, build: Callable[[], Any]) -> Compiled:
         """The statement of this shape."""
         dialect = connection.dialect

@@ -8,11 +8,10 @@ from typing import Any
 
 from dbsim.engines.backend import Backend
 from dbsim.options import IndexOptions
+from dbsim.options.asking import POOL
 from dbsim.search.deciding.texts import Cut
 from dbsim.search.query import Query
 from dbsim.tables.source import Key
-
-POOL = 10_000  # rows looked through for those that share most keys, when there are too many; or 10 × max_candidates
 
 
 def many_parameters(options: IndexOptions, queries: Sequence[Query | None], cuts: Sequence[Cut | None]) -> str:

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection
 
-from dbsim.context import IndexContext
 from dbsim.crew import Crew, cores
+from dbsim.engines.context import IndexContext
 from dbsim.engines.urls import origin
 from dbsim.sync.presign import Rehearsal
 from dbsim.sync.refresh import last_stored

@@ -6,11 +6,12 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, FromClause, func, select, text
+from sqlalchemy import ColumnElement, Connection, Select, func, select, text
 from sqlalchemy.schema import DropTable
 
-from dbsim.context import Stage
+from dbsim.engines.context import Stage
 from dbsim.engines.pause import AIM, Pace
 from dbsim.engines.source_rows import source_rows, texts
 from dbsim.hashing.bloom import cardinality
@@ -22,7 +23,8 @@ from dbsim.sync.filling.parts import Parts
 from dbsim.sync.presign import Rehearsal
 from dbsim.sync.refresh import last_stored, quarantine_unreadable, store
 from dbsim.tables import catalogue
-from dbsim.tables.key_conditions import after, key_columns, up_to
+from dbsim.tables.index_tables import parts_name
+from dbsim.tables.key_conditions import after, up_to
 from dbsim.tables.source import Key, Texts
 
 LOOKED_AT = 200  # rows, for how long their texts are
@@ -43,6 +45,7 @@ class Filling(Stage):
     _ahead: Rehearsal | None = None  # rows that were signed before the lock was taken …
     _left: int = 0  # … and how many of them are not stored yet
     _next: int = 0  # how many to sign at once
+    _shared: bool = False  # whether there were parts in the last transaction
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -50,9 +53,9 @@ class Filling(Stage):
 
     def run(self) -> int:
         """Rows in primary key order; the last row stored is the place to go on from, or that of each part."""
-        if not self.read(self.unfinished):
+        if (start := self.read(self._look)) is None:
             return 0
-        stored, total = self._count(self.tables.signatures), self._count(self.tables.source)
+        stored, total = start
         several = processes(self.context, self.workers, total - stored, self._characters)
         shown = partial(self._show, stored, total)
         if self.gentle:
@@ -62,9 +65,9 @@ class Filling(Stage):
         while step := self._batch():
             filled += step
             shown(filled)
-            self.meanwhile()
-            if step < size and not self.read(self._parts_left):
+            if step < size and not (self._shared and self.read(self._parts_left)):
                 break  # what the application adds behind the last row is read at the end: it may add for ever
+            self.meanwhile()
             size = self.pace.size
         self._build_indexes()
         unreadable = self.read(lambda c: self.backend.unreadable_keys(c, self.tables))
@@ -77,13 +80,14 @@ class Filling(Stage):
 
     def step(self, connection: Connection, signer: Rehearsal, upto: Key | None = None) -> int:
         """Sign and store the next rows, as far as that key if one is given; 0 when there are no more."""
-        if not self.unfinished(connection, lock=True):
-            return 0
-        if self.parts_exist(connection):
+        return self._advance(connection, signer, upto) if self.unfinished(connection, lock=True) else 0
+
+    def _advance(self, connection: Connection, signer: Rehearsal, upto: Key | None = None) -> int:
+        self._shared = self.parts_exist(connection)
+        if self._shared:
             left = [part for part in self.parts.all(connection) if not part.done or part.upto is None]
             return next((done for part in left if (done := self.fill_part(connection, part.number, signer))), 0)
-        columns = key_columns(self.tables.source, self.tables)
-        last = last_stored(connection, self.tables)
+        columns, last = self.tables.source_key, last_stored(connection, self.tables)
         conditions = [] if last is None else [after(columns, last)]
         if upto is None:
             return self._store(connection, signer, conditions)[0]
@@ -92,7 +96,7 @@ class Filling(Stage):
     def fill_part(self, connection: Connection, number: int, signer: Rehearsal) -> int:
         """The next rows of a part, whose row in the table of parts is locked; 0 when it has no more."""
         part = self.parts.take(connection, number)
-        rest = part.rest(key_columns(self.tables.source, self.tables))
+        rest = part.rest(self.tables.source_key)
         stored, last = self._store(connection, signer, rest)
         self.parts.reach(connection, part, last or part.reached, done=stored < self.pace.size)
         return stored
@@ -110,7 +114,7 @@ class Filling(Stage):
         done, last = 0, None
         for batch in self.next_rows(connection, conditions, self.pace.size if bounded else None):
             store(connection, self.backend, self.tables, batch, signer.sign(batch))
-            done, last = done + len(batch), batch.keys[-1]
+            done, last = done + len(batch.keys), batch.keys[-1]
         return done, last
 
     @cached_property
@@ -118,10 +122,14 @@ class Filling(Stage):
         return Parts(self.tables)
 
     def parts_exist(self, connection: Connection) -> bool:
-        return self.backend.has_table(connection, self.parts.table.name)
+        return self.backend.has_table(connection, self._parts_name)
+
+    @cached_property
+    def _parts_name(self) -> str:
+        return parts_name(self.tables.record.options.name, self.tables.record.generation)
 
     def _parts_left(self, connection: Connection) -> bool:
-        return self.parts_exist(connection) and not all(part.done for part in self.parts.all(connection))
+        return not all(part.done for part in self.parts.all(connection))
 
     def _batch(self) -> int:
         if not self.backend.writers_wait:
@@ -138,17 +146,20 @@ class Filling(Stage):
     def _rehearse(self, connection: Connection) -> Rehearsal:
         """The more rows at once the shorter they are, however few a transaction takes."""
         last = last_stored(connection, self.tables)
-        start = [] if last is None else [after(key_columns(self.tables.source, self.tables), last)]
+        start = [] if last is None else [after(self.tables.source_key, last)]
         return Rehearsal(self.signer, self.next_rows(connection, start, max(self.pace.size, self._next)))
 
     def next_rows(
         self, connection: Connection, conditions: Sequence[ColumnElement[bool]], limit: int | None
     ) -> Iterator[Texts]:
-        columns = key_columns(self.tables.source, self.tables)
-        # rows whose key is NULL, which SQLite allows, cannot be referred to
+        return texts(connection, self.backend, self.tables, self._rows.where(*conditions).limit(limit))
+
+    @cached_property
+    def _rows(self) -> Select[Any]:
+        """All rows in key order; one whose key is NULL, which SQLite allows, cannot be referred to."""
+        columns = self.tables.source_key
         there = [column.is_not(None) for column in columns]
-        rows = source_rows(self.backend, self.tables).where(*there, *conditions).order_by(*columns)
-        return texts(connection, self.backend, self.tables, rows.limit(limit))
+        return source_rows(self.backend, self.tables).where(*there).order_by(*columns)
 
     def unfinished(self, connection: Connection, *, lock: bool = False, share: bool = False) -> bool:
         """Neither finished by another worker nor given up by another change of options."""
@@ -162,7 +173,8 @@ class Filling(Stage):
         while built < count:
             self.progress("building indexes", built, count)
             built = self.write(partial(self._build_some, start=built))
-            self.meanwhile()
+            if built < count:
+                self.meanwhile()
         self.progress("building indexes", count, count)
 
     def _build_some(self, connection: Connection, start: int) -> int:
@@ -188,11 +200,13 @@ class Filling(Stage):
         """
         if not self.unfinished(connection, lock=True):
             return True
-        if self.step(connection, Rehearsal(self.signer)) >= self.pace.size or self._parts_left(connection):
+        if self._advance(connection, Rehearsal(self.signer)) >= self.pace.size:
+            return False
+        if self._shared and self._parts_left(connection):
             return False
         for size in {one.reading.marks for one in self.tables.record.options.fields}:
             _add_cardinalities(connection, size)
-        if self.parts_exist(connection):
+        if self._shared:
             connection.execute(DropTable(self.parts.table))
         quarantine_unreadable(connection, self.tables, unreadable)
         self.backend.finish_filling(connection, self.tables)
@@ -207,8 +221,13 @@ class Filling(Stage):
         read = [text for batch in first for column in batch.columns for text in column]
         return sum(map(len, read)) / max(sum(map(len, first)), 1)
 
-    def _count(self, table: FromClause) -> int:
-        return self.read(lambda c: c.scalar(select(func.count()).select_from(table))) or 0
+    def _look(self, connection: Connection) -> tuple[int, int] | None:
+        """How many rows are stored, and of how many; None when there is nothing to fill."""
+        if not self.unfinished(connection):
+            return None
+        counts = (select(func.count()).select_from(table) for table in (self.tables.signatures, self.tables.source))
+        stored, total = (connection.scalar(count) or 0 for count in counts)
+        return stored, total
 
 
 def _add_cardinalities(connection: Connection, size: int) -> None:

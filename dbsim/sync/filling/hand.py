@@ -8,7 +8,7 @@ from functools import partial
 
 from sqlalchemy import Connection
 
-from dbsim.context import DatabaseContext
+from dbsim.engines.context import DatabaseContext
 from dbsim.engines.registry import backend_of
 from dbsim.engines.urls import engine_for
 from dbsim.hashing.family import Model

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, select
 
-from dbsim.context import Stage
+from dbsim.engines.context import Stage
 from dbsim.hashing.word_signatures import turned
 from dbsim.lifecycle.words import slices
 from dbsim.sync.slicing.turning import Slicing

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, Select, delete, func, insert, select
 
-from dbsim.context import Stage
+from dbsim.engines.context import Stage
 from dbsim.engines.pause import Pace
 from dbsim.hashing.word_signatures import turned
 from dbsim.lifecycle.words import slices
@@ -47,9 +47,7 @@ class Slicing(Stage):
         return SliceTables.of(self.tables)
 
     def run(self) -> None:
-        """Nothing while few rows are without a place."""
-        if not self.read(lambda c: slices.due(c, self.backend, self.tables)):
-            return
+        """When many rows are without a place (`slices.due`)."""
         self.write(self._create)
         pace = Pace(slice_tables.BLOCK, writers_wait=self.backend.writers_wait)
         done = 0

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, select
 
-from dbsim.context import IndexContext
+from dbsim.engines.context import IndexContext
 from dbsim.engines.source_sample import texts_of
 from dbsim.tables.key_conditions import among, chunks, key_columns
 from dbsim.tables.slice_tables import SliceTables

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, delete, func, insert, select
 
-from dbsim.context import Stage
+from dbsim.engines.context import Stage
 from dbsim.engines.pause import Pace
 from dbsim.hashing.word_signatures import turned
 from dbsim.lifecycle.create import outdated

@@ -1,4 +1,4 @@
-"""k-means (seed 000, appendix A.1.2): documents × terms, K → labels, centroids and the squared error (numpy, scipy)."""
+"""k-means (Potthast 2006, appendix A.1.2): documents × terms, K → labels, centroids, squared error (numpy, scipy)."""
 
 from __future__ import annotations
 

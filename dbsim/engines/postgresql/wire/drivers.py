@@ -6,12 +6,15 @@ Connection → psycopg's own connection or None; an error of any driver → its 
 from __future__ import annotations
 
 import logging
+import selectors
 from weakref import WeakSet
 
 import psycopg
 from psycopg.pq import TransactionStatus
 from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+
+from dbsim.refusals import without_values
 
 CONNECTION_FAILED = "08006"  # drivers give no code for a connection that broke or was refused
 POLL_SECONDS = 1.0  # where nothing can wake a sleeping worker: another driver than psycopg, or a pooler
@@ -34,6 +37,17 @@ def pooled(raw: psycopg.Connection) -> bool:
     with raw.cursor() as cursor:
         row = cursor.execute("SELECT pg_catalog.pg_backend_pid()", prepare=False).fetchone()
     return row is not None and row[0] != raw.info.backend_pid
+
+
+def await_notification(raw: psycopg.Connection, seconds: float) -> None:
+    """Asleep in the system: psycopg's own way of waiting looks ten times a second whether somebody pressed Ctrl-C."""
+    if any(raw.notifies(timeout=0, stop_after=1)):  # it came with the answer to the last statement
+        return
+    with selectors.DefaultSelector() as selector:
+        selector.register(raw.fileno(), selectors.EVENT_READ)
+        selector.select(seconds)
+    for _ in raw.notifies(timeout=0, stop_after=1):
+        break
 
 
 def say_polling(engine: Engine, why: str) -> None:
@@ -76,7 +90,8 @@ def state(error: BaseException) -> str | None:
 
 
 def detail(error: BaseException) -> str:
-    """The first line of what the server said; asyncpg's adapter puts the class in front."""
+    """The first line of what the server said, without values of rows; asyncpg's adapter puts the class in front."""
     original = error.orig if isinstance(error, DBAPIError) else error
     line = (str(original).strip().split("\n") or [""])[0]
-    return line.split(">: ", 1)[-1] if line.startswith("<class ") else line
+    line = line.split(">: ", 1)[-1] if line.startswith("<class ") else line
+    return without_values(state(error) or "", line)

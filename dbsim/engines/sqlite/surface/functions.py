@@ -28,7 +28,7 @@ def register(raw: Any) -> None:
     """dbsim's functions on a driver's connection (sqlite3's, or what SQLAlchemy makes of aiosqlite's).
 
     dbsim_jaccard(bits, count, other bits, other count, length of the filter), dbsim_hamming(key, other key); of filters
-    as in seed 004 also how many bits can be set, and the factor, 0 for the similarity by cardinality
+    as in Kampf's sketch also how many bits can be set, and the factor, 0 for the similarity by cardinality
     """
     for arguments in (5, 7):
         raw.create_function("dbsim_jaccard", arguments, _jaccard, deterministic=True)
@@ -57,21 +57,14 @@ def _jaccard(
     return jaccard(count, other_count, both, marks or size)  # as a Reading does, in a third of the calls
 
 
-def _level(
-    bits: bytes | None,
-    count: int,
-    other_bits: bytes | str | None,
-    other_count: int,
-    size: int,
-    marks: int = 0,
-    factor: float = 0.0,
-) -> int | None:
-    if not bits or not other_bits:
+def _level(bits: bytes | None, count: int, other: bytes | str | None, other_count: int, *length: Any) -> int | None:
+    """The level of agreement, from the arguments of `_jaccard`."""
+    score = _jaccard(bits, count, other, other_count, *length)
+    if score is None or other is None:
         return None
-    both = _common(bits, count, other_bits, other_count, size, marks)
-    if both == count == other_count:
+    if count == other_count and bits == _as_bytes(other):
         return EQUAL
-    return 1 + bisect_right(CUTS, Reading(size, marks or size, factor).similarity(count, other_count, both))
+    return 1 + bisect_right(CUTS, score)
 
 
 def _common(bits: bytes, count: int, other_bits: bytes | str, other_count: int, size: int, marks: int = 0) -> int:
@@ -83,13 +76,17 @@ def _common(bits: bytes, count: int, other_bits: bytes | str, other_count: int, 
     if isinstance(other_bits, str):  # out of JSON, which has no bytes
         if len(other_bits) != 2 * length + 1:
             raise ValueError("a filter of another length")
-        other_bits = bytes.fromhex(other_bits[1:])
+        other_bits = _as_bytes(other_bits)
     if len(bits) != length or len(other_bits) != length:
         raise ValueError("a filter of another length")
     both = (int.from_bytes(bits) & int.from_bytes(other_bits)).bit_count()
     if not both <= count <= size or not both <= other_count <= size or count + other_count - both > size:
         raise ValueError("more or fewer bits than are set")
     return both
+
+
+def _as_bytes(bits: bytes | str) -> bytes:
+    return bytes.fromhex(bits[1:]) if isinstance(bits, str) else bits
 
 
 def _whole_bytes(size: int, marks: int) -> int:

@@ -11,7 +11,7 @@ from dbsim.hashing.family import Model
 from dbsim.hashing.vectors import UNIT, Vectors, fit_frequencies, vectors
 from dbsim.text.arithmetic import Hashes
 
-VOCABULARY = 5000  # the most frequent terms span the space (seed 003)
+VOCABULARY = 5000  # the most frequent terms span the space (Bodó 2012)
 GRAIN = 1 << 24  # directions are stored as multiples of 1/GRAIN
 SMALL = 400  # texts or terms up to which the dense decomposition is quicker and safer
 TINY = 1e-9

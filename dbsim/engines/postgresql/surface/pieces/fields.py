@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, Any
 from dbsim.engines.postgresql.surface.pieces.rendered import double, source_text
 from dbsim.engines.postgresql.surface.shared import family_function
 from dbsim.options import Field
+from dbsim.options.asking import MAX_CANDIDATES, MOST_TEXTS, POOL, SPARE
 from dbsim.tables.names import literal, quote
 
 if TYPE_CHECKING:
     from dbsim.engines.postgresql.surface.views import PostgreSQLSurface
-
-MAX_CANDIDATES = 1000  # this and the next as in dbsim.search.limits and statements
-POOL, SPARE, MOST_TEXTS = 10_000, 8, 64
 
 
 def field_names(made: PostgreSQLSurface) -> dict[str, Any]:
