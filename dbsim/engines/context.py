@@ -10,9 +10,10 @@ from typing import TypeVar
 
 from sqlalchemy import Connection, Engine
 
-from dbsim.engines import compiled, transactions
+from dbsim.engines import transactions
 from dbsim.engines.backend import Backend
 from dbsim.engines.execute import TableHook
+from dbsim.engines.urls import seen
 from dbsim.hashing.signer import Signer
 from dbsim.options import IndexOptions
 from dbsim.tables import catalogue
@@ -49,7 +50,7 @@ class DatabaseContext:
 
     def of(self, record: IndexRecord, signer: Signer | None = None) -> IndexContext:
         """One generation of an index here."""
-        compiled.seen(self.engine, record.name, record.generation)
+        seen(self.engine, record.name, record.generation)
         return IndexContext(
             engine=self.engine,
             backend=self.backend,

@@ -19,6 +19,7 @@ UNREADABLE = "the database URL cannot be read: write postgresql://user@host/name
 NO_PATH = re.compile(r"\bpassword\s*=|^postgres(ql)?[:/].*@", re.IGNORECASE)  # and perhaps a password is in it
 DATABASE_FILES = re.compile(r"\.(db|db3|sqlite|sqlite3|s3db|sl3)$", re.IGNORECASE)  # worth a suggestion
 _MADE: weakref.WeakKeyDictionary[Engine, str] = weakref.WeakKeyDictionary()  # and what they were made from
+_NEWEST: weakref.WeakKeyDictionary[Engine, dict[str, int]] = weakref.WeakKeyDictionary()  # generation of each index
 _INHERITED: list[Any] = []  # pools of the parent process: collected here, their connections would end for it as well
 BUSY_SECONDS = 30  # how long SQLite waits for another writer before dbsim's own retries begin
 STATEMENTS = 200  # compiled ones that an engine remembers: every run of `sync` brings its own, about 80 kB each
@@ -77,6 +78,17 @@ def _as_text(connection: Any, _: object) -> None:
     if connection.info.parameter_status("client_encoding") == "SQL_ASCII":
         connection.execute("SET client_encoding TO 'UTF8'")
         connection.commit()
+
+
+def seen(engine: Engine, index: str, generation: int) -> None:
+    """A process works with this generation. The statements of earlier ones are about 80 kB each, and never asked again.
+
+    An engine of the application's keeps its own statements: its cache is as large as the application made it.
+    """
+    newest = _NEWEST.setdefault(engine, {})
+    if generation > newest.get(index, generation) and origin(engine) is not None:
+        engine.clear_compiled_cache()
+    newest[index] = max(generation, newest.get(index, 0))
 
 
 def shown(engine: Engine) -> str:

@@ -98,7 +98,7 @@ def test_a_key_that_does_not_fit_marks_nothing(database: dbsim.Database, type_: 
 @pytest.mark.parametrize("url", ["postgresql"], indirect=True)
 @pytest.mark.parametrize("archive", ["CASCADE", "SET NULL", "RESTRICT"])
 def test_a_table_of_the_same_name_elsewhere_is_another_table(database: dbsim.Database, archive: str) -> None:
-    """Its rows were taken for those that go anyway, and went uncounted."""
+    """Its rows are not those that go anyway."""
     index = fill(database, [*FAMILY, OTHER, OTHER], threshold=0.45)
     refer = f"id INTEGER PRIMARY KEY REFERENCES public.articles (id) ON DELETE {archive}"
     if archive == "SET NULL":
@@ -137,6 +137,22 @@ def test_what_refers_to_a_part_of_the_table_is_counted(database: dbsim.Database,
     assert dict(counted.cascaded) == {"notes": 2}
     index.delete_duplicates(expected=counted)
     assert fetch(database.engine, "SELECT id FROM notes") == [(0,)]
+
+
+def test_the_row_that_stays_does_not_go_with_the_others(database: dbsim.Database) -> None:
+    """It referred to one of them, so that of all copies none was left."""
+    rule = "id INTEGER PRIMARY KEY, body TEXT, original INTEGER REFERENCES articles (id) ON DELETE CASCADE"
+    execute(database.engine, f"CREATE TABLE articles ({rule})")
+    for number, original in ((3, "NULL"), (2, "3"), (1, "3")):
+        execute(database.engine, f"INSERT INTO articles VALUES ({number}, '{OTHER}', {original})")
+    index = database.create_index("articles", table="articles", columns="body", rows=2, keys=4, secret=SECRET)
+    index.sync()
+    index.duplicates(by="tight")
+    before = rows(database)
+    with pytest.raises(DbsimError, match=r"^1 of the rows that stay would go with the others"):
+        index.delete_duplicates()
+    assert rows(database) == before
+    assert index.delete_duplicates(keep="last").removed == 2
 
 
 def test_groups_are_made_in_a_database_that_has_few_characters(postgres_url: str) -> None:

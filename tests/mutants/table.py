@@ -31,6 +31,7 @@ CHECK = _tests("integration/test_check.py")
 VIEWS = _tests("integration/test_views.py", only="last_bit or composite or restored or buckets")
 HARM = "integration/test_do_no_harm.py"
 SECURITY = "integration/test_row_security.py"
+IN_FULL = _tests("integration/test_acting_in_full.py", only="keeps or stays or fit or part_of or any_name")
 ACT = _tests("integration/test_act_on_duplicates.py")
 DECISIONS = _tests("integration/test_decisions.py", only="not shell")
 DOOR = _tests("integration/test_door.py")
@@ -392,8 +393,8 @@ MUTANTS = (
     Mutant(
         "all rows of a group go",
         "dbsim/dedupe/acting/delete.py",
-        "chosen = select(*self.ranking.ranked_keys(plan)).where(plan.c.dbsim_place > 1)",
-        "chosen = select(*self.ranking.ranked_keys(plan)).where(plan.c.dbsim_rows > 1)",
+        "        return select(*self.ranking.ranked_keys(plan)).where(plan.c.dbsim_place > 1)",
+        "        return select(*self.ranking.ranked_keys(plan)).where(plan.c.dbsim_rows > 1)",
         ACT,
     ),
     Mutant(
@@ -617,5 +618,40 @@ MUTANTS = (
         "        for term in unwanted:",
         "        for term in unwanted[:0]:",
         CONTAINS,
+    ),
+    Mutant(
+        "rows that a trigger keeps are said to be gone",
+        "dbsim/dedupe/acting/resolve.py",
+        "            self.require_done(connection, plan)\n",
+        "",
+        IN_FULL,
+    ),
+    Mutant(
+        "a key is cut to fit the column to mark",
+        "dbsim/dedupe/acting/mark.py",
+        "        self._require_room(connection, plan)\n",
+        "",
+        IN_FULL,
+    ),
+    Mutant(
+        "the plan of what goes has the name of an index's table",
+        "dbsim/dedupe/acting/resolve.py",
+        'PLAN = "_dbsim_resolution"',
+        'PLAN = "dbsim_resolution"',
+        IN_FULL,
+    ),
+    Mutant(
+        "what refers to a partition is not counted",
+        "dbsim/engines/postgresql/references.py",
+        "f.confrelid IN (SELECT relid FROM tree)",
+        "f.confrelid = to_regclass(:name)",
+        IN_FULL,
+    ),
+    Mutant(
+        "tables of former generations are kept",
+        "dbsim/tables/index_tables.py",
+        "                del _LAYOUTS[one]",
+        "                pass",
+        _tests("integration/test_memory.py"),
     ),
 )

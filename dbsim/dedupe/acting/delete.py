@@ -45,6 +45,19 @@ class Deletion(Acting):
         source = self.place.tables.source
         connection.execute(delete(source).where(self.key(source).in_(self._chosen(plan))))
 
+    def require_done(self, connection: Connection, plan: Any) -> None:
+        """Nor may the row that stays have gone with the others, by a foreign key to the table itself or a trigger."""
+        super().require_done(connection, plan)
+        source = self.place.tables.source
+        stays = select(*self.ranking.ranked_keys(plan)).where(plan.c.dbsim_place == 1, plan.c.dbsim_rows > 1)
+        there = connection.scalar(select(func.count()).select_from(source).where(self.key(source).in_(stays))) or 0
+        lost = (connection.scalar(select(func.count()).select_from(stays.subquery())) or 0) - there
+        if lost:
+            raise DbsimError(
+                f"{lost} of the rows that stay would go with the others, by a foreign key with ON DELETE CASCADE or a "
+                f"trigger: nothing was deleted; keep other rows (keep, --keep) or take the reference out first"
+            )
+
     def undone(self, connection: Connection, plan: Any) -> int:
         source = self.place.tables.source
         there = select(func.count()).select_from(source).where(self.key(source).in_(self._chosen(plan)))
