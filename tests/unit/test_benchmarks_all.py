@@ -52,11 +52,13 @@ def test_the_page_says_what_is_met_missed_and_not_measured() -> None:
 
 def test_a_busy_machine_is_named() -> None:
     busy = report()
-    busy["machine"] |= {"cores": 2, "load_before": [6.0, 1.0, 1.0]}
+    busy["machine"] |= {"cores": 2, "used": 1, "busy_before": 0.8}
     idle = report()
-    idle["machine"] |= {"cores": 2, "load_before": [0.1, 1.0, 1.0]}
+    idle["machine"] |= {"cores": 2, "used": 1, "busy_before": 0.02}
     one = Outcome("startup", 2.0, busy)
-    assert "The machine was busy" in page([one], BENCHMARKS, "small")
+    made = page([one], BENCHMARKS, "small")
+    assert "The machine was busy" in made
+    assert "on 1 of 2 cores, 80% busy before." in made
     assert "The machine was busy" not in page([replace(one, report=idle)], BENCHMARKS, "small")
 
 
