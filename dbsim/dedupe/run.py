@@ -167,7 +167,8 @@ class Deduplication(Stored):
         return found
 
     def _ask(self, connection: Connection, state: State, options: GroupOptions, name: str, saved: bool) -> None:
-        """Write down what is wanted, so that it is made whoever makes these pairs."""
+        """Write down what is wanted, so that it is made whoever makes these pairs; one run after another."""
+        group_state.load(connection, self.place.groups, state.id, lock=True)
         known = group_results.find(connection, self.place.groups, name)
         if known is None:
             wanted = {"pairing": state.id, "grouping": options.to_json(), "saved": saved}

@@ -32,9 +32,9 @@ class Generations(Stage):
             self.enter(self.context.of(record, self.signer_of(record)))
         return record
 
-    def there(self, connection: Connection) -> list[catalogue.IndexRecord]:
+    def there(self, connection: Connection, *, lock: bool = False) -> list[catalogue.IndexRecord]:
         """What the catalogue knows of them; an error when the index is gone."""
-        found = catalogue.generations(connection, self.name)
+        found = catalogue.generations(connection, self.name, lock=lock)
         if not found:
             raise catalogue.unknown(connection, self.name)
         return found

@@ -125,7 +125,7 @@ class Repair:
         Functions that run under a search path of their own need the one, comparisons with the table the other.
         """
         backend, tables = self.index.backend, self.index.tables
-        found = catalogue.generations(connection, self.index.name, lock=True)
+        found = self.index.there(connection, lock=True)
         options = found[0].options
         source = backend.describe(connection, options.table, options.schema)
         stored = backend.describe(connection, tables.signatures.name, None)

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, func, select
 
 from dbsim.dedupe.store_pairs import Workplace
 from dbsim.sync import models
-from dbsim.tables import model_rows
+from dbsim.tables import catalogue, model_rows
 from dbsim.tables.catalogue import IndexRecord
 
 PART, NAME = "history.", "groups"
@@ -29,12 +29,22 @@ def entries(connection: Connection, record: IndexRecord) -> Entries:
 def note(place: Workplace) -> None:
     """Unless there is an entry of this hour."""
     now = int(time.time())
-    known = place.read(lambda c: entries(c, place.tables.record))
-    if not len(known) or known[-1, 0] <= now - EVERY:
-        groups, rows, largest = place.read(partial(_count, place=place))
-        made = np.concatenate([known[1 - KEPT :], np.array([[now, groups, rows, largest]], np.int64)])
-        fitted = models.Fitted({NAME: made}, int(rows))
-        place.write(lambda c: models.replace_part(c, place.tables.record, PART, fitted))
+    if place.read(lambda c: _due(entries(c, place.tables.record), now)):
+        counted = place.read(partial(_count, place=place))
+        place.write(partial(_add, place=place, now=now, counted=counted))
+
+
+def _due(known: Entries, now: int) -> bool:
+    return not len(known) or int(known[-1, 0]) <= now - EVERY
+
+
+def _add(connection: Connection, place: Workplace, now: int, counted: tuple[int, int, int]) -> None:
+    """Under the workers' locks: another run may have counted at the same time, or somebody has dropped the index."""
+    place.backend.lock_all(connection, place.tables)
+    known = entries(connection, place.tables.record)
+    if _due(known, now) and catalogue.is_unchanged(connection, place.tables.record):
+        made = np.concatenate([known[1 - KEPT :], np.array([[now, *counted]], np.int64)])
+        models.replace_part(connection, place.tables.record, PART, models.Fitted({NAME: made}, counted[1]))
 
 
 def _count(connection: Connection, place: Workplace) -> tuple[int, int, int]:
