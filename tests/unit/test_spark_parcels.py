@@ -20,11 +20,9 @@ from dbsim.dedupe.kernels.buckets import Limits, affordable
 from dbsim.dedupe.kernels.collection import Collection
 from dbsim.dedupe.kernels.decide import Decision, FieldScore
 from dbsim.dedupe.kernels.pairs import Candidates
+from dbsim.dedupe.options import PairOptions
 from dbsim.hashing.bloom import Filters
 from dbsim.hashing.signer import Signatures
-
-pytest.importorskip("pyspark")  # which the modules under test import
-from dbsim.dedupe.options import PairOptions
 from dbsim.spark import candidates as spark_candidates
 from dbsim.spark import few
 from dbsim.spark import meeting as spark_meeting

@@ -1,7 +1,7 @@
 """Feature sets that were computed before, on disk: fingerprints of contents → Features a field.
 
-Where texts have a paragraph in common, thousands of pairs are near the threshold, and each content is in many of them:
-to read and hash its text takes thirty times as long as to read its features. A content's features never change.
+Where texts have a paragraph in common, many pairs are near the threshold, and each content is in several of them: its
+text is read and hashed once instead of for each (200,000 such texts: 1,400,000 times). Its features never change.
 """
 
 from __future__ import annotations

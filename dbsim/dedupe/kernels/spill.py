@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Scalar = TypeVar("Scalar", bound=np.generic)
-NEAR = 4096  # bytes between two rows that are read together: to read them takes less than to ask once more
+NEAR = 4096  # bytes between two rows that are read together: they take about as long (.9 µs) as to ask once more (.6)
 SPAN = 20  # 2 ** SPAN bytes are read at once at most
 
 
