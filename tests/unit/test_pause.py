@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from dbsim.engines import pause
-from dbsim.engines.pause import AIM, LEAST, ROOM, Pace, Room
+from dbsim.engines.pause import AIM, LEAST, LONGEST_ROOM, ROOM, Pace, Room
 
 
 def test_slower_at_once_faster_step_by_step() -> None:
@@ -68,3 +72,38 @@ def test_the_lock_stays_free_for_a_moment(monkeypatch: Any) -> None:
     now += 2 * ROOM
     room.leave()
     assert len(slept) == 1
+
+
+BUSY = (1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50, 100)  # ms SQLite sleeps between two looks at a lock, then ever 100
+
+
+@given(
+    holds=st.lists(st.integers(1, 1500), min_size=1, max_size=12),
+    came=st.integers(0, 1499),
+)
+def test_who_waits_gets_the_lock_in_the_first_room(holds: list[int], came: int) -> None:
+    """A transaction after the other, each for that many ms: whoever comes during the first is let in before the third.
+
+    While the first is short the second may follow at once; then both count as one.
+    """
+    clock = [0.0]
+    free: list[tuple[float, float]] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pause.time, "monotonic", lambda: clock[0])
+        patch.setattr(pause, "pause", lambda seconds: clock.__setitem__(0, clock[0] + seconds))
+        room = Room()
+        for hold in [*holds, 1500, 1500]:
+            released = clock[0]
+            room.leave()
+            if clock[0] > released:
+                free.append((released, clock[0]))
+            began = clock[0]
+            clock[0] += hold / 1000
+            room.held_since(began)
+    arrived = min(came, 1000 * free[0][0] - 1) if free else 0.0
+    looks, step = arrived / 1000, 0
+    while looks < free[0][0]:
+        looks += BUSY[min(step, len(BUSY) - 1)] / 1000
+        step += 1
+    assert looks <= free[0][1] + 1e-9
+    assert free[0][1] - free[0][0] <= LONGEST_ROOM + 1e-9

@@ -9,7 +9,7 @@ from benchmarks.sources.fuzzy_stable.variants import BEST, COMBINED, FEW, LETTER
 from benchmarks.sources.outcome import Outcome
 from dbsim.report.plot import Axis, Series, sheet, svg
 
-SIZES = {
+SIZES: dict[str, dict[str, tuple[int, ...]]] = {
     "small": {"rfc": (600,), "plagiarism": (600,)},
     "medium": {"rfc": (1000,), "plagiarism": (1000,)},
     "full": {"rfc": (1000, 2000, 4000), "plagiarism": (1000, 2000, 3000)},
