@@ -25,7 +25,7 @@ from dbsim.search.query import Query
 from dbsim.search.searcher import SearchEngine
 from dbsim.sync import models
 from dbsim.sync.refresh import store
-from dbsim.tables.catalogue import generations, is_ready
+from dbsim.tables.catalogue import generations, is_ready, is_unchanged
 from dbsim.tables.group_tables import GroupTables, note_changes
 from dbsim.tables.key_conditions import among, key_columns, sendable
 from dbsim.tables.source import Key, public_key
@@ -154,7 +154,7 @@ class Door:
         backend, tables = self.search.backend, self.search.tables
         for batch in self.search.source_texts(connection, [key]):
             store(connection, backend, tables, batch, self.search.signer.sign(batch.columns))
-        if stored_groups.exist(connection, backend, GroupTables(tables)):
+        if stored_groups.exist(connection, backend, GroupTables(tables)) and is_unchanged(connection, tables.record):
             note_changes(connection, tables, [key], 1)
         if backend.writers_wait and len(generations(connection, tables.record.name)) == 1:
             # nobody changes that before this transaction ends; the next one at the door need not look at the row again

@@ -17,6 +17,7 @@ from dbsim.lifecycle.words import slices
 from dbsim.sync.generations import Generations
 from dbsim.tables import catalogue
 from dbsim.tables.group_tables import GroupTables
+from dbsim.tables.index_tables import IndexTables
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,14 @@ class Repair:
 
     def complete_decisions(self) -> None:
         """Those written from SQL are about the texts that are indexed now; without its rows a decision goes."""
-        self.index.write(lambda c: decisions.complete(c, self.index.backend, self.index.tables))
+
+        def work(connection: Connection) -> None:
+            """Another generation may be searched since the last look: stored groups have the keys of that one."""
+            self.index.backend.lock_all(connection, self.index.tables)
+            searched = IndexTables(catalogue.load(connection, self.index.name))
+            decisions.complete(connection, self.index.backend, searched)
+
+        self.index.write(work)
 
     def _widened(self, connection: Connection) -> bool:
         """Whether the key has a type now that holds the same values and more: dbsim's own tables follow.

@@ -12,6 +12,7 @@ from sqlalchemy.exc import IntegrityError
 
 import dbsim
 from dbsim.errors import Contradiction, InvalidOption, UnknownKey
+from dbsim.sync.repair import Repair
 from tests.fixtures.shell import Command
 from tests.integration.helpers import QUICK, articles, corpus, execute, fetch, near_copy, sentence
 
@@ -273,3 +274,33 @@ def test_weights_fitted_to_decisions(database: dbsim.Database) -> None:
     assert after.best_weights is not None
     assert after.best_weights.weights == truth.best_weights.weights  # nothing is better
     assert after.best_threshold == (pytest.approx(truth.best_weights.threshold), 1.0)
+
+
+@pytest.mark.parametrize(("before", "after"), [(4, 8), (8, 4)])
+def test_another_generation_is_searched_before_decisions_are_completed(
+    database: dbsim.Database, monkeypatch: pytest.MonkeyPatch, before: int, after: int
+) -> None:
+    """Another worker has switched after this one looked: what is noted for the groups has the keys of that generation."""
+    articles(database.engine, corpus(3, singles=4))
+    how = {"table": "articles", "columns": ["body"], "threshold": 0.5, "rows": 1}
+    index = database.create_index("articles", **how, keys=before)
+    index.sync()
+    list(index.duplicates(by="components"))
+    index.decide(1, 3, "unsure")
+    execute(database.engine, "INSERT INTO dbsim_articles_decisions (a, b, verdict) VALUES (1, 2, 'different')")
+    complete = Repair.complete_decisions
+
+    def late(repair: Repair) -> None:
+        monkeypatch.undo()
+        with dbsim.open(database.engine.url.render_as_string(hide_password=False)) as other:
+            other.index("articles").alter(keys=after).sync()
+            execute(other.engine, "INSERT INTO dbsim_articles_decisions (a, b, verdict) VALUES (2, 3, 'different')")
+        complete(repair)
+
+    monkeypatch.setattr(Repair, "complete_decisions", late)
+    index.sync()
+    index.sync()
+    assert database.index("articles").options.keys == after
+    assert not fetch(database.engine, "SELECT * FROM dbsim_articles_changes")
+    groups = [{hit.key for hit in group.members} for group in database.index("articles").duplicates()]
+    assert not any({1, 2} <= keys or {2, 3} <= keys for keys in groups)

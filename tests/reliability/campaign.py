@@ -20,6 +20,7 @@ import signal
 import sys
 import tempfile
 import time
+import traceback
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -117,7 +118,13 @@ def play(part: str, url: str, seed: int, log: str) -> None:
                 time.sleep(0.002 if part == "write" else 0.0)
         except Exception as error:  # noqa: BLE001  # whatever it is, it is told
             if not (isinstance(error, dbsim.DbsimError) and TRUE.search(str(error))):
-                tell(log, part, f"{type(error).__name__}: {error}"[:300])
+                tell(log, part, f"{type(error).__name__}: {error}"[:300] + place_of(error))
+
+
+def place_of(error: BaseException) -> str:
+    """The last line of dbsim's that it came through."""
+    lines = [one for one in traceback.extract_tb(error.__traceback__) if f"{os.sep}dbsim{os.sep}" in one.filename]
+    return f" ({Path(lines[-1].filename).name}:{lines[-1].lineno} {lines[-1].name})" if lines else ""
 
 
 def tell(log: str, part: str, error: str) -> None:
