@@ -15,6 +15,7 @@ from dbsim.errors import InvalidOption
 from dbsim.index.changing import Changing
 from dbsim.index.deciding import Deciding
 from dbsim.index.door import AtTheDoor
+from dbsim.index.keeping_up import KeepingUp
 from dbsim.index.linking import Linked
 from dbsim.index.measuring import Measuring
 from dbsim.index.merging import Uniting
@@ -49,9 +50,16 @@ class Index(Deciding, Uniting, Measuring, Changing, AtTheDoor, Linked):
         application waits for long.
         """
         require_positive(workers=workers)
-        report = self._worker(progress, workers, gentle).run(compare=reconcile)
+
+        def keep_up() -> int:
+            return self._deduplicated(progress, Deduplication.keep_up)
+
+        worker = self._worker(progress, workers, gentle)
+        if worker.backend.writers_wait:
+            worker.after = KeepingUp(keep_up)
+        report = worker.run(compare=reconcile)
         if not report.idle or self._deduplicated(progress, Deduplication.look):
-            self._deduplicated(progress, Deduplication.keep_up)
+            keep_up()
         return report
 
     def follow(

@@ -5,6 +5,7 @@ So each generation is as fresh as the one that is searched.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, func, select
@@ -18,6 +19,8 @@ from dbsim.sync.refresh import quarantine_unreadable, refresh, rehearse
 from dbsim.tables import catalogue
 from dbsim.tables.key_conditions import sendable
 
+After = Callable[[int, int], None]  # (rows of a batch that is not the last, rows that waited at first)
+
 
 @dataclass
 class Drain:
@@ -26,6 +29,7 @@ class Drain:
     index: Generations
     progress: Progress
     pace: Pace
+    after: After
     _emptied: bool = False  # by the last batch, of all that nobody else had taken
 
     def run(self) -> int:
@@ -36,6 +40,8 @@ class Drain:
             if not self._emptied and not total:
                 total = changed + self.index.read(self._waiting)
             self.progress("changes", changed, max(changed, total))
+            if not self._emptied:
+                self.after(step, max(changed, total))
         return changed
 
     def _waiting(self, connection: Connection) -> int:

@@ -18,7 +18,7 @@ from dbsim.progress import Progress, quiet
 from dbsim.sync import models
 from dbsim.sync.build import KEEP, Build
 from dbsim.sync.compare import Comparison, Differences
-from dbsim.sync.drain import Drain
+from dbsim.sync.drain import After, Drain
 from dbsim.sync.feed import Feed
 from dbsim.sync.generations import Generations
 from dbsim.sync.presign import Rehearsal
@@ -66,6 +66,7 @@ class Worker(Generations):
     keep: float = KEEP
     workers: int | None = None  # processes of a first filling; None: as many as pay
     gentle: bool = False  # a first filling in short transactions only
+    after: After = lambda rows, waited: None  # called after each batch of the queue
     _pace: Pace = field(init=False)
     _began: list[tuple[int, str]] = field(default_factory=list)  # what the index consisted of at the first look
 
@@ -83,7 +84,7 @@ class Worker(Generations):
 
     @property
     def _drain(self) -> Drain:
-        return Drain(self, self.progress, self._pace)
+        return Drain(self, self.progress, self._pace, self.after)
 
     @property
     def _build(self) -> Build:

@@ -18,6 +18,7 @@ from sqlalchemy import (
     Double,
     MetaData,
     PrimaryKeyConstraint,
+    ScalarSelect,
     Select,
     Table,
     Text,
@@ -133,14 +134,17 @@ class DecisionTables:
 
     def in_force(self) -> Select[Any]:
         """Both keys, the verdict and the fingerprints of both rows, of decisions that count."""
-        a, b = self.tables.signatures.alias("dbsim_a"), self.tables.signatures.alias("dbsim_b")
-        contents = [row.c[self.tables.names.fingerprint] for row in (a, b)]
-        return (
-            select(*self.keys(0), *self.keys(1), self.decisions.c.verdict, *contents)
-            .join_from(self.decisions, a, self.row(0, a))
-            .join(b, self.row(1, b))
-            .where(self.valid(a, b), self.decisions.c.verdict != UNSURE, *(one.is_not(None) for one in contents))
+        contents = [self._content(side) for side in (0, 1)]
+        valid = self.valid(*(func.coalesce(one, NO_TEXT) for one in contents))
+        return select(*self.keys(0), *self.keys(1), self.decisions.c.verdict, *contents).where(
+            valid, self.decisions.c.verdict != UNSURE, *(one.is_not(None) for one in contents)
         )
+
+    def _content(self, side: int) -> ScalarSelect[Any]:
+        """Looked up and not joined: SQLite would begin the join with every row there is, and decisions are few."""
+        stored = self.tables.signatures
+        found = select(stored.c[self.tables.names.fingerprint]).where(self.row(side, stored))
+        return found.correlate(self.decisions).scalar_subquery()
 
     def orphaned(self) -> ColumnElement[bool]:
         """A row of it is gone, perhaps without a worker: an inline index's triggers know nothing of decisions."""
@@ -161,10 +165,10 @@ class DecisionTables:
         """Decisions in force, the oldest first."""
         return self.in_force().order_by(self.decisions.c.decided_at, *self.keys(0), *self.keys(1))
 
-    def valid(self, a: Any, b: Any) -> ColumnElement[bool]:
-        """Both texts are those that were decided upon; what has not been looked at yet counts."""
-        pairs = ((self.decisions.c.fingerprint_a, a), (self.decisions.c.fingerprint_b, b))
-        return and_(*(or_(then.is_(None), then == self.fingerprint(now)) for then, now in pairs))
+    def valid(self, now_a: ColumnElement[Any], now_b: ColumnElement[Any]) -> ColumnElement[bool]:
+        """Both texts have the fingerprints of those that were decided upon; what has not been looked at yet counts."""
+        pairs = ((self.decisions.c.fingerprint_a, now_a), (self.decisions.c.fingerprint_b, now_b))
+        return and_(*(or_(then.is_(None), then == now) for then, now in pairs))
 
 
 def _plain(condition: str) -> str:

@@ -280,7 +280,7 @@ def test_weights_fitted_to_decisions(database: dbsim.Database) -> None:
 def test_another_generation_is_searched_before_decisions_are_completed(
     database: dbsim.Database, monkeypatch: pytest.MonkeyPatch, before: int, after: int
 ) -> None:
-    """Another worker has switched after this one looked: what is noted for the groups has the keys of that generation."""
+    """Another worker has switched after this one looked: what is noted for groups has the keys of that generation."""
     articles(database.engine, corpus(3, singles=4))
     how = {"table": "articles", "columns": ["body"], "threshold": 0.5, "rows": 1}
     index = database.create_index("articles", **how, keys=before)

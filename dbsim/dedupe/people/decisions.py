@@ -253,7 +253,7 @@ class Book(Stage):
         if "decided" not in known:
             decided, table = self.decided, self.decided.decisions
             a, b = self.tables.signatures.alias("dbsim_a"), self.tables.signatures.alias("dbsim_b")
-            outdated = not_(func.coalesce(decided.valid(a, b), false()))
+            outdated = not_(func.coalesce(decided.valid(decided.fingerprint(a), decided.fingerprint(b)), false()))
             what = (table.c[name] for name in ("verdict", "decided_by", "decided_at", "note", "score"))
             query = select(*decided.keys(0), *decided.keys(1), *what, outdated.label("outdated"))
             joined = query.outerjoin_from(table, a, decided.row(0, a)).outerjoin(b, decided.row(1, b))
