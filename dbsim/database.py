@@ -241,8 +241,8 @@ class Database:
         size: int,
         *,
         start: Any = None,
-        degree: int = 0,
-        gap: int = 0,
+        degree: int | None = None,
+        gap: int | None = None,
         seed: int | None = None,
     ) -> WalkSample:
         """Nodes drawn by a random walk on a table of edges, `ends` its two columns: uniform over what is reached."""

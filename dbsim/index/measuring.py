@@ -185,7 +185,13 @@ class Measuring(IndexBase):
         return compare_collections(mine, theirs, sample, seed, distinct=distinct, progress=progress)
 
     def walk(
-        self, size: int, *, start: Any = None, degree: int = 0, gap: int = 0, seed: int | None = None
+        self,
+        size: int,
+        *,
+        start: Any = None,
+        degree: int | None = None,
+        gap: int | None = None,
+        seed: int | None = None,
     ) -> WalkSample:
         """Rows drawn by a random walk on the stored near-duplicate pairs: uniform over what can be reached."""
         pairs = list(self.pairs())

@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import chisquare
 
 import dbsim
-from dbsim.errors import DbsimError
+from dbsim.errors import DbsimError, InvalidOption
 from tests.fixtures.shell import Command
 from tests.integration.helpers import QUICK, articles, corpus, execute, near_copy, sentence
 
@@ -91,6 +91,9 @@ def test_walk_on_a_table_of_edges_is_uniform(database: dbsim.Database) -> None:
     _, counts = np.unique(found.drawn, return_counts=True)
     assert len(counts) == 13
     assert chisquare(counts).pvalue > 0.001
+    for given in ({"gap": 0}, {"degree": 0}, {"gap": -1}, {"size": 0}):
+        with pytest.raises(InvalidOption, match=f"{next(iter(given))} is .* must be 1 or more"):
+            database.walk("links", ("source", "target"), **({"size": 5} | given))
     with pytest.raises(DbsimError, match="no edge leads there"):
         database.walk("links", ("source", "target"), 5, start="nowhere")
     with pytest.raises(DbsimError, match="targt"):

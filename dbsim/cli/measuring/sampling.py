@@ -62,8 +62,8 @@ def overlap(db: str, a: str, b: str, other: str | None, sample: int, distinct: b
 @click.option("--edges", metavar="TABLE:A:B", help="Walk on this table of edges instead, A and B its two columns.")
 @click.option("--size", type=int, default=100, show_default=True, help="Nodes to draw.")
 @click.option("--start", help="Node to begin at.  [default: one at random]")
-@click.option("--gap", type=int, default=0, help="Steps between two draws.  [default: enough for independence]")
-@click.option("--degree", type=int, default=0, help="Edges and loops a node is padded to.  [default: twice the most]")
+@click.option("--gap", type=int, help="Steps between two draws.  [default: enough for independence]")
+@click.option("--degree", type=int, help="Edges and loops a node is padded to.  [default: twice the most]")
 @seed_option
 @json_option
 def walk(db: str, name: str | None, edges: str | None, start: str | None, as_json: bool, **options: Any) -> int:

@@ -13,6 +13,7 @@ from dbsim.engines.backend import Backend
 from dbsim.errors import InvalidOption, UnknownName
 from dbsim.evaluate.sampling.sample import chance
 from dbsim.evaluate.sampling.walk import Nodes, Walk
+from dbsim.options import require_positive
 
 MOST_STEPS = 50_000_000  # of one walk; loops are not walked one by one, so that this takes seconds
 
@@ -46,16 +47,17 @@ class Graph:
     a: Nodes
     b: Nodes
 
-    def sample(self, size: int, start: Any, degree: int, gap: int, seed: int | None) -> WalkSample:
+    def sample(self, size: int, start: Any, degree: int | None, gap: int | None, seed: int | None) -> WalkSample:
         """`size` nodes; without a start the walk begins at a node drawn at random, without a gap it is long enough."""
+        require_positive(size=size, degree=degree, gap=gap)
         rng = chance(seed)
         if not len(self.names):
             raise InvalidOption("the graph has no edges to walk on")
         place = self._place(start) if start is not None else int(rng.integers(len(self.names)))
-        walk = Walk.on(len(self.names), self.a, self.b, degree)
+        walk = Walk.on(len(self.names), self.a, self.b, degree or 0)
         second = walk.second_eigenvalue(place)
-        gap = gap or walk.gap(place)
-        if size < 0 or gap < 0 or size * gap > MOST_STEPS:
+        gap = walk.gap(place) if gap is None else gap
+        if size * gap > MOST_STEPS:
             raise InvalidOption(f"{size} draws of {gap} steps each are too many: draw fewer, or give a smaller gap")
         drawn = [self.names[node] for node in walk.sample(place, size, gap, rng).tolist()]
         time = 1.0 / max(1.0 - second, 1e-12)
