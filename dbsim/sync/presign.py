@@ -34,7 +34,7 @@ class Rehearsal:
             done = Texts(whole.keys[some], [column[some] for column in whole.columns])
             same_model = self._generation == self.signer.generation
             if same_model and done.keys == batch.keys and done.columns == batch.columns:
-                return signatures.part(some)
+                return signatures if len(whole.keys) == len(batch.keys) else signatures.part(some)
         return self.signer.sign(batch.columns)
 
     def __len__(self) -> int:

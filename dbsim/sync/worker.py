@@ -127,10 +127,10 @@ class Worker(Generations):
             self._build.tidy()  # generations that a secret was replaced in cannot be kept in step
         survey = self._repair.mend(survey, triggers=not compare)
         if self.tables.record.ready:  # a migration leaves the views to the first run
-            report.views_restored = survey.surface[0]
+            report.views_restored = list(survey.surface.missing)
         if not compare:
-            report.triggers_restored = survey.triggers[0]
-            report.renewed = survey.surface[1] or survey.triggers[1]
+            report.triggers_restored = list(survey.triggers.missing)
+            report.renewed = survey.surface.outdated or survey.triggers.outdated
         built = self._build.run(survey.found)
         if built is None:
             return report  # nothing to learn from and nothing to sign: changes wait in the queue

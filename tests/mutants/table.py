@@ -559,7 +559,7 @@ MUTANTS = (
     Mutant(
         "a sampled filter may lose a short text",
         "dbsim/hashing/bloom.py",
-        "        flat[there * size + scale(low_lane(_smallest(features)), size)] = 1\n",
+        "        flat[there * size + places(_smallest(features), size)] = 1\n",
         "        pass\n",
         BLOOM,
     ),

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass, field, replace
 
 from sqlalchemy import Connection, Row, select
 
@@ -30,14 +29,11 @@ class IndexRecord:
     wanted: int | None = None
     retired_at: int | None = None
     searched: bool = True  # whether it is the one in dbsim_index
+    name: str = field(init=False, repr=False, compare=False)
+    ready: bool = field(init=False, repr=False, compare=False)
 
-    @cached_property
-    def name(self) -> str:
-        return self.options.name
-
-    @property
-    def ready(self) -> bool:
-        return self.state == READY
+    def __post_init__(self) -> None:
+        vars(self).update(name=self.options.name, ready=self.state == READY)
 
 
 def load(connection: Connection, name: str, *, secret: bool = True) -> IndexRecord:
