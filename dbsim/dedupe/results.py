@@ -84,7 +84,7 @@ class Pairs:
     Pairs that were decided to be different are not listed and the same ones always are, if `decided`.
     """
 
-    place: Workplace
+    _place: Workplace
     pairing: int
     threshold: float
     limited: Limited
@@ -93,16 +93,16 @@ class Pairs:
     decided: bool = True
 
     def __iter__(self) -> Iterator[Pair]:
-        yield from respected(self.place, self._found()) if self.decided else self._found()
+        yield from respected(self._place, self._found()) if self.decided else self._found()
 
     def _found(self) -> Iterator[Pair]:
         """What the texts say."""
         yield from self._copies()
-        for page in edge_pages(self.place.context, self.place.groups, self.pairing, self.threshold):
+        for page in edge_pages(self._place.context, self._place.groups, self.pairing, self.threshold):
             yield from self._near(page)
 
     def _key(self, key: Key) -> Any:
-        return public_key(self.place.tables.key_names, key)
+        return public_key(self._place.tables.key_names, key)
 
     def _near(self, page: Edges) -> Iterator[Pair]:
         rows = self._rows(np.unique(np.concatenate([page.a, page.b])))
@@ -116,24 +116,24 @@ class Pairs:
     def _rows(self, wanted: Numbers) -> dict[int, list[tuple[int, Key]]]:
         """The rows of each content, all or the first, numbered in key order."""
         if self.copies == "first":
-            found = self.place.read(lambda c: firsts(c, self.place.backend, self.place.tables, wanted))
+            found = self._place.read(lambda c: firsts(c, self._place.backend, self._place.tables, wanted))
             return {first.fingerprint: [(place, first.key)] for place, first in enumerate(found)}
         rows: dict[int, list[tuple[int, Key]]] = {}
-        for place, (fingerprint, *key) in enumerate(self.place.read(partial(self._every, wanted=wanted))):
+        for place, (fingerprint, *key) in enumerate(self._place.read(partial(self._every, wanted=wanted))):
             rows.setdefault(fingerprint, []).append((place, tuple(key)))
         return rows
 
     def _every(self, connection: Connection, wanted: Numbers) -> list[tuple[Any, ...]]:
-        stored, tables = self.place.tables.signatures, self.place.tables
+        stored, tables = self._place.tables.signatures, self._place.tables
         keys = key_columns(stored, tables)
         fingerprint = stored.c[tables.names.fingerprint]
-        listed = self.place.backend.json_rows("wanted", ["number"], [])
+        listed = self._place.backend.json_rows("wanted", ["number"], [])
         query = select(fingerprint, *keys).join(listed, listed.c.number == fingerprint).order_by(*keys)
         return [tuple(row) for row in connection.execute(query, {"wanted": json_numbers(wanted)})]
 
     def _copies(self) -> Iterator[Pair]:
         """Rows with equal content."""
-        several = self.place.read(self._several)
+        several = self._place.read(self._several)
         if self.copies == "first":
             yield from self._copies_of_first(set(several.tolist()))
             return
@@ -148,7 +148,7 @@ class Pairs:
         seen: dict[int, Key] = {}
         last: Key | None = None
         while several:
-            page = self.place.read(partial(self._page, last=last))
+            page = self._place.read(partial(self._page, last=last))
             if not page:
                 return
             for fingerprint, *values in page:
@@ -157,12 +157,12 @@ class Pairs:
                     yield Pair(self._key(seen[fingerprint]), self._key(last), 1.0, exact=True)
 
     def _several(self, connection: Connection) -> Numbers:
-        fingerprint = self.place.tables.signatures.c[self.place.tables.names.fingerprint]
+        fingerprint = self._place.tables.signatures.c[self._place.tables.names.fingerprint]
         query = select(fingerprint).where(fingerprint.is_not(None)).group_by(fingerprint).having(func.count() > 1)
-        return np.array(connection.execute(query.order_by(func.min(_first_key(self.place)))).scalars().all(), np.int64)
+        return np.array(connection.execute(query.order_by(func.min(_first_key(self._place)))).scalars().all(), np.int64)
 
     def _page(self, connection: Connection, last: Key | None) -> list[tuple[Any, ...]]:
-        stored, tables = self.place.tables.signatures, self.place.tables
+        stored, tables = self._place.tables.signatures, self._place.tables
         keys = key_columns(stored, tables)
         query = select(stored.c[tables.names.fingerprint], *keys).order_by(*keys).limit(PAGE)
         if last is not None:
