@@ -54,6 +54,7 @@ def bodies(draw: st.DrawFn) -> str | None:
     return spell(draw(st.sampled_from([" ", ", ", " - "])).join(words))
 
 
+AT_THRESHOLD: Texts = {101: "amber brook cedar", 102: "amber brook cedar delta"}  # one shingle of two in common
 ROWS = st.dictionaries(st.integers(1, 40), bodies(), min_size=2, max_size=14)
 
 
@@ -167,10 +168,11 @@ def test_every_verb_gives_what_brute_force_gives(
     execute(index.context.engine, "DELETE FROM articles")
     texts: Texts = {}
     kept = {key: body for key, body in first.items() if data.draw(st.booleans())}
-    for after in (first, kept | second):
+    for after in (first | AT_THRESHOLD, kept | second | AT_THRESHOLD):
         write(index, texts, after)
         texts = after
         check_pairs_and_groups(index, texts)
-        check_questions(index, texts, data.draw(st.sampled_from(sorted(texts))))
+        for key in (101, data.draw(st.sampled_from(sorted(texts)))):
+            check_questions(index, texts, key)
         check_words(index, texts)
     assert not index.check().keys
