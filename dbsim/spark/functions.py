@@ -26,7 +26,6 @@ from dbsim.spark.layout import Layout
 from dbsim.spark.parcels import Numbers, binary, unbinary
 
 Batches = Iterator[pa.RecordBatch]
-Function = Callable[[Batches], Batches]
 EXACT = 1000  # pairs whose texts are compared at once
 
 

@@ -161,10 +161,6 @@ class Worker(Generations):
         built = self._build.run(self.read(self.there))
         return None if built is None else (built.filled, built.switched)
 
-    def fill_step(self, connection: Connection, signer: Rehearsal) -> int:
-        """One batch of the first filling, in the caller's transaction; 0 when there are no more rows."""
-        return self._build.filling(self.context).step(connection, signer)
-
     def drain(self) -> int:
         """Until the queue is empty."""
         return self._drain.run()
