@@ -12,7 +12,7 @@ from sqlalchemy import Connection, update
 from dbsim.dedupe.kernels.collection import Collection
 from dbsim.dedupe.options import GroupOptions, PairOptions
 from dbsim.dedupe.people import history
-from dbsim.dedupe.store_groups import Regrouping
+from dbsim.dedupe.store_groups import Regrouping, clear
 from dbsim.dedupe.store_pairs import Pairing, purge
 from dbsim.dedupe.stored import Stored
 from dbsim.dedupe.update import Incremental
@@ -92,7 +92,8 @@ class Deduplication(Stored):
             self._in_turn(lambda: self._renew(self.state(state.id)))
             return Incremental(self.place, state.id).run()
         if not state.paired:
-            if not state.running:
+            if noted and not state.running:
+                clear(self.place)  # groups of runs that were stopped one after the other, which no result names
                 self.place.write(lambda c: purge(c, self.place, state.id))
             return 0
         if noted <= FULL_FROM:

@@ -174,9 +174,10 @@ def require_free(connection: Connection, name: str) -> None:
 
 def same_exists(connection: Connection, asked: IndexOptions, given: Sequence[str]) -> bool:
     """Whether the index is there already; IndexExists when it is with other options."""
-    if not catalogue.exists(connection, asked.name):
+    found = catalogue.generations(connection, asked.name)  # in one statement: it may be dropped after a first look
+    if not found:
         return False
-    differences = catalogue.load(connection, asked.name).options.differences(asked.with_plan(), given)
+    differences = found[0].options.differences(asked.with_plan(), given)
     if differences:
         raise IndexExists(asked.name, differences)
     return True

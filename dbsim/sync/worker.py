@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
 from dbsim.engines.pause import Pace
-from dbsim.errors import DbsimError
+from dbsim.errors import DbsimError, IndexChanged
 from dbsim.lifecycle import decisions
 from dbsim.lifecycle.words import slices
 from dbsim.progress import Progress, quiet
@@ -99,6 +99,8 @@ class Worker(Generations):
             self._began = []
             try:
                 return self._run(compare=compare)
+            except IndexChanged:  # since this run has looked at it: the next one sees it as it is now
+                continue
             except (DbsimError, SQLAlchemyError):
                 if not self._began or _layout(self.read(self.there)) == self._began:
                     raise

@@ -45,9 +45,10 @@ def load(connection: Connection, name: str, *, secret: bool = True) -> IndexReco
     return _record(row)
 
 
-def unknown(connection: Connection, name: str) -> UnknownName:
-    """The error that names what there is instead."""
-    return UnknownName("index", name, names(connection))
+def unknown(connection: Connection, name: str) -> UnknownName | IndexChanged:
+    """The error that names what there is instead; the index itself may be there again by now."""
+    there = names(connection)
+    return IndexChanged(name) if name in there else UnknownName("index", name, there)
 
 
 def require_unchanged(connection: Connection, record: IndexRecord) -> None:
