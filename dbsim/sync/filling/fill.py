@@ -20,7 +20,7 @@ from dbsim.progress import Progress
 from dbsim.sync import models
 from dbsim.sync.filling.crowd import Crowd, processes
 from dbsim.sync.filling.parts import Parts
-from dbsim.sync.presign import Rehearsal
+from dbsim.sync.presign import SignedAhead
 from dbsim.sync.refresh import last_stored, quarantine_unreadable, store
 from dbsim.tables import catalogue
 from dbsim.tables.index_tables import parts_name
@@ -42,7 +42,7 @@ class Filling(Stage):
     workers: int | None = None  # processes; None: the machine's, if the table is large enough for that to pay
     gentle: bool = False  # B-trees are there before the rows, so that no transaction is long
     pace: Pace = field(init=False)
-    _ahead: Rehearsal | None = None  # rows that were signed before the lock was taken …
+    _ahead: SignedAhead | None = None  # rows that were signed before the lock was taken …
     _left: int = 0  # … and how many of them are not stored yet
     _next: int = 0  # how many to sign at once
     _shared: bool = False  # whether there were parts in the last transaction
@@ -78,11 +78,11 @@ class Filling(Stage):
     def _show(self, stored: int, total: int, filled: int) -> None:
         self.progress("reading", stored + filled, max(total, stored + filled))
 
-    def step(self, connection: Connection, signer: Rehearsal, upto: Key | None = None) -> int:
+    def step(self, connection: Connection, signer: SignedAhead, upto: Key | None = None) -> int:
         """Sign and store the next rows, as far as that key if one is given; 0 when there are no more."""
         return self._advance(connection, signer, upto) if self.unfinished(connection, lock=True) else 0
 
-    def _advance(self, connection: Connection, signer: Rehearsal, upto: Key | None = None) -> int:
+    def _advance(self, connection: Connection, signer: SignedAhead, upto: Key | None = None) -> int:
         self._shared = self.parts_exist(connection)
         if self._shared:
             left = [part for part in self.parts.all(connection) if not part.done or part.upto is None]
@@ -93,7 +93,7 @@ class Filling(Stage):
             return self._store(connection, signer, conditions)[0]
         return self._store(connection, signer, [*conditions, up_to(columns, upto)], bounded=False)[0]
 
-    def fill_part(self, connection: Connection, number: int, signer: Rehearsal) -> int:
+    def fill_part(self, connection: Connection, number: int, signer: SignedAhead) -> int:
         """The next rows of a part, whose row in the table of parts is locked; 0 when it has no more."""
         part = self.parts.take(connection, number)
         rest = part.rest(self.tables.source_key)
@@ -104,7 +104,7 @@ class Filling(Stage):
     def _store(
         self,
         connection: Connection,
-        signer: Rehearsal,
+        signer: SignedAhead,
         conditions: Sequence[ColumnElement[bool]],
         *,
         bounded: bool = True,
@@ -133,9 +133,9 @@ class Filling(Stage):
 
     def _batch(self) -> int:
         if not self.backend.writers_wait:
-            return self.pace.write(self.write, lambda c: self.step(c, Rehearsal(self.signer)))
+            return self.pace.write(self.write, lambda c: self.step(c, SignedAhead(self.signer)))
         if self._ahead is None or self._left < self.pace.size:
-            self._ahead = self.read(self._rehearse)
+            self._ahead = self.read(self._sign_ahead)
             self._left = len(self._ahead)
             self._next = min(max(len(self._ahead), 1) * AHEAD // max(self._ahead.characters, 1), MOST_AHEAD)
         ahead = self._ahead
@@ -143,11 +143,11 @@ class Filling(Stage):
         self._left -= done
         return done
 
-    def _rehearse(self, connection: Connection) -> Rehearsal:
+    def _sign_ahead(self, connection: Connection) -> SignedAhead:
         """The more rows at once the shorter they are, however few a transaction takes."""
         last = last_stored(connection, self.tables)
         start = [] if last is None else [after(self.tables.source_key, last)]
-        return Rehearsal(self.signer, self.next_rows(connection, start, max(self.pace.size, self._next)))
+        return SignedAhead(self.signer, self.next_rows(connection, start, max(self.pace.size, self._next)))
 
     def next_rows(
         self, connection: Connection, conditions: Sequence[ColumnElement[bool]], limit: int | None
@@ -200,7 +200,7 @@ class Filling(Stage):
         """
         if not self.unfinished(connection, lock=True):
             return True
-        if self._advance(connection, Rehearsal(self.signer)) >= self.pace.size:
+        if self._advance(connection, SignedAhead(self.signer)) >= self.pace.size:
             return False
         if self._shared and self._parts_left(connection):
             return False
