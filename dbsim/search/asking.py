@@ -105,7 +105,7 @@ class Asker(Stage):
         hits = bounds.rounds[0]
         values = self._values(query, cut, bounds, hits)
         values["dbsim_ranked"] += 1
-        rows = self.backend.at_once(self.engine, known.sql, known.arguments(values)) if known is not None else None
+        rows = self.context.at_once(known.sql, known.arguments(values)) if known is not None else None
         if rows is None or (rows and rows[0][0] > bounds.max_candidates):
             return None
         found = self._found(rows, cut)

@@ -30,8 +30,9 @@ class Scores(ABC):
     def at_once(self, engine: Engine, statement: str, arguments: Any) -> Sequence[Any] | None:
         """The rows of a statement by itself, read on a connection of the pool that has searched before.
 
-        None where it is to be executed as every other is: nobody observes the engine's statements then (`unobserved`),
-        and what went wrong is said by the second attempt. SQLAlchemy's Connection takes as long as the statement.
+        None where it is to be executed as every other is: where somebody observes the engine's statements
+        (`unobserved`), or the connection turns out to be lost. Any other error is raised as SQLAlchemy would: a
+        statement that waited for its timeout is not sent again. SQLAlchemy's Connection takes as long as the statement.
         """
         return None
 

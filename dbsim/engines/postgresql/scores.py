@@ -29,7 +29,7 @@ from sqlalchemy.exc import DBAPIError
 
 from dbsim.engines.backend import Backend, FilterColumns
 from dbsim.engines.callers import OWN
-from dbsim.engines.execute import ask, unobserved
+from dbsim.engines.execute import as_told, ask, unobserved
 from dbsim.engines.postgresql.wire import drivers
 from dbsim.hashing.bloom import ROUNDING, Reading
 from dbsim.hashing.records.levels import CUTS, EQUAL
@@ -69,8 +69,8 @@ class PostgreSQLScores(Backend):
         if not unobserved(engine, self.prepare):
             return None
         pooled = engine.raw_connection()
+        raw = pooled.dbapi_connection
         try:
-            raw = pooled.dbapi_connection
             if pooled.info.get(_LEVEL) != "AUTOCOMMIT" or not isinstance(raw, psycopg.Connection):
                 return None
             before = raw.autocommit
@@ -80,7 +80,10 @@ class PostgreSQLScores(Backend):
                     return cursor.execute(statement, arguments).fetchall()
             finally:
                 raw.autocommit = before
-        except psycopg.Error:
+        except psycopg.Error as error:
+            told = as_told(engine, raw, statement, arguments, error)
+            if told is not None:
+                raise told from error
             return None
         finally:
             pooled.close()

@@ -22,7 +22,7 @@ from sqlalchemy import (
 )
 
 from dbsim.engines.backend import Backend, FilterColumns
-from dbsim.engines.execute import unobserved
+from dbsim.engines.execute import as_told, unobserved
 from dbsim.engines.sqlite.surface.functions import register
 from dbsim.hashing.bloom import Reading
 
@@ -40,15 +40,18 @@ class SQLiteScores(Backend):
         if not unobserved(engine, self.prepare):
             return None
         pooled = engine.raw_connection()
+        raw = pooled.dbapi_connection
         try:
-            raw = pooled.dbapi_connection
             if _PREPARED not in pooled.info or not isinstance(raw, sqlite3.Connection) or raw.in_transaction:
                 return None
             rows = raw.execute(statement, arguments).fetchall()
             if raw.in_transaction:  # of a driver that begins one for every statement
                 raw.rollback()
             return rows
-        except sqlite3.Error:
+        except sqlite3.Error as error:
+            told = as_told(engine, raw, statement, arguments, error)
+            if told is not None:
+                raise told from error
             return None
         finally:
             pooled.close()
