@@ -10,13 +10,13 @@ from dbsim.engines.backend.feed import Feed
 from dbsim.engines.backend.host_tables import HostTables
 from dbsim.engines.backend.nodes import Nodes, Places
 from dbsim.engines.backend.queue import Queue
-from dbsim.engines.backend.scores import FilterColumns, Scores
+from dbsim.engines.backend.scores import Asked, FilterColumns, Questions, Scores, one_of
 from dbsim.engines.backend.slices import Slices, Terms
 from dbsim.engines.backend.storage import RAW, Storage
 from dbsim.engines.backend.surface import Surface
 from dbsim.engines.backend.transactions import GONE, Transactions
 
-__all__ = ["GONE", "RAW", "Backend", "FilterColumns", "Terms"]
+__all__ = ["GONE", "RAW", "Asked", "Backend", "FilterColumns", "Questions", "Terms", "one_of"]
 
 
 class Backend(HostTables, Queue, Surface, Transactions, Storage, Scores, Slices, Feed, Nodes, Places):
