@@ -171,8 +171,7 @@ class Signer:
 
     def features(self, field: int, texts: Sequence[str]) -> Features:
         """The features of one field's texts, for exact comparison and for choosing parameters."""
-        analyser = self.fields[field].analyser
-        return analyser.features(analyser.tokens(texts, self._hasher))
+        return self.fields[field].analyser.analyse(texts, self._hasher).features
 
     def fingerprint(self, texts: Sequence[Sequence[str]]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
         """(present, fingerprints) alone: what `reconcile` compares, at a fraction of the cost of signing."""
@@ -230,9 +229,7 @@ class Signer:
         return self.model
 
     def _field(self, plan: FieldPlan, texts: Sequence[str], *, filtered: bool = True) -> FieldDocuments:
-        folded = plan.analyser.fold(texts)
-        tokens = plan.analyser.folded_tokens(folded, self._hasher)
-        features = plan.analyser.features(tokens)
+        folded, tokens, features = plan.analyser.analyse(texts, self._hasher)
         return FieldDocuments(
             folded,
             tokens,

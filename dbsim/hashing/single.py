@@ -98,5 +98,5 @@ class SingleTexts:
         starts = ordered.searchsorted(self._bounds)
         if len(set(starts.tolist())) == len(starts):
             return ordered.take(starts.take(self._rows))
-        found = signature(Features(shingles.hashes, np.array([0, len(ordered)])), self._plan.positions)[0]
+        found = signature(Features(narrow(shingles.wide), np.array([0, len(ordered)])), self._plan.positions)[0]
         return widened(found).take(self._rows)

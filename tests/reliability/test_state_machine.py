@@ -192,7 +192,7 @@ class Side:
 
     def fill_step(self, connection: Connection) -> None:
         worker = self.index._worker()
-        worker.fill_step(connection, Rehearsal(worker.signer))
+        worker._build.filling(worker.context).step(connection, Rehearsal(worker.signer))
 
     def killed(self, *works: Callable[[Connection], object]) -> None:
         def die(connection: Connection) -> None:
