@@ -5,24 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 from sqlalchemy import Connection, func, select
 
 from dbsim.dedupe.contents import Edges, edge_pages, firsts
+from dbsim.dedupe.copies import copies, scores_of
 from dbsim.dedupe.kernels.missing import Limited
 from dbsim.dedupe.store_pairs import Workplace
-from dbsim.engines.signature_rows import Numbers, json_numbers, signatures_of
+from dbsim.engines.signature_rows import Numbers, json_numbers
 from dbsim.lifecycle.decisions import in_force
 from dbsim.search.results import Hit
 from dbsim.tables.decision_tables import DIFFERENT, SAME
 from dbsim.tables.group_results import Result
-from dbsim.tables.key_conditions import after, key_columns
+from dbsim.tables.key_conditions import key_columns
 from dbsim.tables.source import Key, public_key
 
-PAGE = 5_000  # rows of the index, or groups, read at once
 GROUPS = 200
 FULL_LIST = 1_000_000  # pairs: a longer list names copies through the first of them only, unless asked otherwise
 COPIES = ("all", "first")
@@ -97,7 +96,8 @@ class Pairs:
 
     def _found(self) -> Iterator[Pair]:
         """What the texts say."""
-        yield from self._copies()
+        for one, two, score in copies(self._place, self.threshold, self._rows, every=self.copies == "all"):
+            yield Pair(self._key(one), self._key(two), score, exact=not self._place.signer.family.rarity)
         for page in edge_pages(self._place.context, self._place.groups, self.pairing, self.threshold):
             yield from self._near(page)
 
@@ -131,44 +131,6 @@ class Pairs:
         query = select(fingerprint, *keys).join(listed, listed.c.number == fingerprint).order_by(*keys)
         return [tuple(row) for row in connection.execute(query, {"wanted": json_numbers(wanted)})]
 
-    def _copies(self) -> Iterator[Pair]:
-        """Rows with equal content."""
-        several = self._place.read(self._several)
-        if self.copies == "first":
-            yield from self._copies_of_first(set(several.tolist()))
-            return
-        for start in range(0, len(several), GROUPS):
-            rows = self._rows(several[start : start + GROUPS])
-            for members in sorted(rows.values()):
-                for (_, one), (_, two) in combinations(members, 2):
-                    yield Pair(self._key(one), self._key(two), 1.0, exact=True)
-
-    def _copies_of_first(self, several: set[int]) -> Iterator[Pair]:
-        """One walk in key order that remembers the first row of every content that has several."""
-        seen: dict[int, Key] = {}
-        last: Key | None = None
-        while several:
-            page = self._place.read(partial(self._page, last=last))
-            if not page:
-                return
-            for fingerprint, *values in page:
-                last = tuple(values)
-                if fingerprint in several and seen.setdefault(fingerprint, last) != last:
-                    yield Pair(self._key(seen[fingerprint]), self._key(last), 1.0, exact=True)
-
-    def _several(self, connection: Connection) -> Numbers:
-        fingerprint = self._place.tables.signatures.c[self._place.tables.names.fingerprint]
-        query = select(fingerprint).where(fingerprint.is_not(None)).group_by(fingerprint).having(func.count() > 1)
-        return np.array(connection.execute(query.order_by(func.min(_first_key(self._place)))).scalars().all(), np.int64)
-
-    def _page(self, connection: Connection, last: Key | None) -> list[tuple[Any, ...]]:
-        stored, tables = self._place.tables.signatures, self._place.tables
-        keys = key_columns(stored, tables)
-        query = select(stored.c[tables.names.fingerprint], *keys).order_by(*keys).limit(PAGE)
-        if last is not None:
-            query = query.where(after(keys, last))
-        return [tuple(row) for row in connection.execute(query)]
-
 
 def respected(place: Workplace, pairs: Iterable[Pair]) -> Iterator[Pair]:
     """Without those decided to be different, and with all those decided to be the same."""
@@ -191,27 +153,13 @@ def respected(place: Workplace, pairs: Iterable[Pair]) -> Iterator[Pair]:
             yield found if verdict is None else replace(found, decided=verdict)
     rows = list(same.values())
     one, two = (np.array([row[2 * width + side] for row in rows], np.int64) for side in (1, 2))
-    for row, score in zip(rows, _scores(place, one, two).tolist(), strict=True):
+    for row, score in zip(rows, scores_of(place, one, two).tolist(), strict=True):
         a, b = (public_key(names, row[start : start + width]) for start in (0, width))
         yield Pair(a, b, score, exact=not place.signer.family.rarity, decided=SAME)
 
 
 def _tuple(names: Sequence[str], key: Any) -> Key:
     return tuple(key[name] for name in names) if len(names) > 1 else (key,)
-
-
-def _scores(place: Workplace, a: Numbers, b: Numbers) -> Any:
-    """Of pairs that nobody sought: the probability of persons, else that of the texts."""
-    if not place.signer.family.rarity:
-        return place.verifier.scores(a, b)
-    wanted = np.unique(np.concatenate([a, b]))
-    found = place.collected([place.read(lambda c: signatures_of(c, place.backend, place.tables, wanted))])
-    (one, _), (two, _) = found.find(a), found.find(b)
-    return found.scores(one, two)
-
-
-def _first_key(place: Workplace) -> Any:
-    return key_columns(place.tables.signatures, place.tables)[0]
 
 
 def full_length(place: Workplace, pairing: int, threshold: float) -> int:

@@ -73,7 +73,8 @@ class Regrouping:
 
         scores = Scores(exact, estimate, self.place.decision(self.pairs))
         fingerprints, copies = collection.fingerprints[content], collection.copies[content]
-        return assign_with(self.links, Contents(fingerprints, copies, graph, certain), self.options, scores)
+        contents = Contents(fingerprints, copies, graph, certain, collection.own(content, copies))
+        return assign_with(self.links, contents, self.options, scores)
 
     @cached_property
     def links(self) -> Links:

@@ -19,7 +19,7 @@ SHORT = 16  # features: what one collision moves the estimate of a shorter text 
 PAIRS, BUCKETS, STATUS = "pairs", "buckets", "dbsim_status"
 # Of the triggers, views and functions of an index: raised when their text changes, so that the next `sync` makes those
 # of an earlier dbsim anew. It stands in their own text, because it must go where they go.
-REVISION = 8
+REVISION = 9
 MARK = f"dbsim revision {REVISION}"
 Jaccard = Callable[[Field, int, str, str], str]  # field, its number, two aliases → a SQL expression
 

@@ -31,18 +31,27 @@ class SignedAhead:
     def sign(self, batch: Texts) -> Signatures:
         for whole, signatures in self._done:
             some = _place(whole, batch)
-            done = Texts(whole.keys[some], [column[some] for column in whole.columns])
+            done = whole.part(some)
             same_model = self._generation == self.signer.generation
             if same_model and done.keys == batch.keys and done.columns == batch.columns:
                 return signatures if len(whole.keys) == len(batch.keys) else signatures.part(some)
         return self.signer.sign(batch.columns)
 
+    def part(self, place: int, size: int) -> tuple[Texts, Signatures] | None:
+        """Some of the rows from that place on; None when they were signed by another model."""
+        for batch, signatures in self._done if self._generation == self.signer.generation else ():
+            if place < len(batch):
+                some = slice(place, place + size)
+                return batch.part(some), signatures.part(some)
+            place -= len(batch)
+        return None
+
     def __len__(self) -> int:
-        return sum(len(batch.keys) for batch, _ in self._done)
+        return sum(len(batch) for batch, _ in self._done)
 
     @property
     def characters(self) -> int:
-        return sum(len(text) for batch, _ in self._done for column in batch.columns for text in column)
+        return sum(sum(map(len, column)) for batch, _ in self._done for column in batch.columns)
 
 
 def _place(whole: Texts, batch: Texts) -> slice:

@@ -8,24 +8,30 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET row_
 DECLARE
     {changed_arrays}
     dbsim_row record;
-    dbsim_own {signatures_view};
+    dbsim_own record;
     dbsim_signed boolean := false;
-    dbsim_noted boolean := to_regclass({noted_literal}) IS NOT NULL; -- groups are stored, see group_tables.py
-    dbsim_sliced boolean := {sliced}; -- see slice_tables.py
+    dbsim_noted boolean;
+    dbsim_sliced boolean;
     dbsim_limit interval := current_setting('statement_timeout')::interval;
     dbsim_whole interval := coalesce(current_setting('transaction_timeout', true), '0')::interval;
     dbsim_end timestamptz;
 BEGIN
-    IF to_regclass({queue_literal}) IS NULL OR to_regclass({catalogue_literal}) IS NULL THEN
+    BEGIN
+        IF to_regclass({queue_literal}) IS NULL OR to_regclass({catalogue_literal}) IS NULL THEN
+            RETURN NULL;
+        END IF;
+        dbsim_noted := to_regclass({noted_literal}) IS NOT NULL; -- groups are stored, see group_tables.py
+        dbsim_sliced := {sliced}; -- see slice_tables.py
+    EXCEPTION WHEN OTHERS THEN -- the schema may not be looked into any more
         RETURN NULL;
-    END IF;
+    END;
     {row_unchanged}
-    -- a view in the table's place would run its owner's functions with this function's rights
-    IF TG_LEVEL = 'STATEMENT'
-        AND (SELECT state = 'ready' AND wanted IS NULL FROM {catalogue} WHERE name = {index_literal})
-        AND (SELECT relkind IN ('r', 'p') FROM pg_class WHERE oid = to_regclass({source_literal}))
-        AND pg_try_advisory_xact_lock_shared({gate}) THEN
-        BEGIN
+    BEGIN
+        -- a view in the table's place would run its owner's functions with this function's rights
+        IF TG_LEVEL = 'STATEMENT'
+            AND (SELECT state = 'ready' AND wanted IS NULL FROM {catalogue} WHERE name = {index_literal})
+            AND (SELECT relkind IN ('r', 'p') FROM pg_class WHERE oid = to_regclass({source_literal}))
+            AND pg_try_advisory_xact_lock_shared({gate}) THEN
             IF TG_OP = 'TRUNCATE' THEN
                 IF dbsim_noted THEN
                     INSERT INTO {noted}
@@ -80,10 +86,10 @@ BEGIN
                 END IF;
                 dbsim_signed := true;
             END IF;
-        EXCEPTION WHEN OTHERS THEN
-            dbsim_signed := false;
-        END;
-    END IF;
+        END IF;
+    EXCEPTION WHEN OTHERS THEN
+        dbsim_signed := false;
+    END;
     IF NOT dbsim_signed THEN
         {queue_changes}
     END IF;

@@ -7,9 +7,6 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS {body
 -- {mark}
 BEGIN
     {row_unchanged}
-    IF to_regclass({queue_literal}) IS NULL THEN
-        RETURN NULL;
-    END IF;
     {queue_changes}
     RETURN NULL;
 END

@@ -11,8 +11,13 @@ IF TG_LEVEL = 'ROW' THEN
         END;
     END IF;
     -- the apply worker of a subscription: a queue that is itself replicated gets these rows from the publisher
-    IF current_setting('session_replication_role') = 'replica'
-        AND EXISTS (SELECT FROM pg_subscription_rel WHERE srrelid = to_regclass({queue_literal})) THEN
-        RETURN NULL;
+    IF current_setting('session_replication_role') = 'replica' THEN
+        BEGIN
+            IF EXISTS (SELECT FROM pg_subscription_rel WHERE srrelid = to_regclass({queue_literal})) THEN
+                RETURN NULL;
+            END IF;
+        EXCEPTION WHEN OTHERS THEN -- the schema may not be looked into any more
+            NULL;
+        END;
     END IF;
 END IF;

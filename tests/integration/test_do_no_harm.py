@@ -389,6 +389,9 @@ CHANGES = [
     "ALTER TABLE articles RENAME TO elsewhere",
     "DROP TABLE dbsim_articles_queue CASCADE",
     "REVOKE ALL ON dbsim_articles_queue FROM CURRENT_USER",
+    "ALTER TABLE dbsim_articles_queue RENAME TO gone",
+    "ALTER TABLE dbsim_articles_queue RENAME COLUMN id TO number",
+    "ALTER TABLE dbsim_articles_queue SET SCHEMA elsewhere",
 ]
 
 
@@ -398,20 +401,23 @@ def test_a_session_that_has_written_goes_on_when_the_table_changes(
     database: dbsim.Database, change: str, elsewhere: bool
 ) -> None:
     """The trigger's expressions are planned once a session: for a table that then is another one."""
-    execute(database.engine, "ALTER TABLE articles ADD COLUMN hits INTEGER DEFAULT 0")
+    execute(database.engine, "ALTER TABLE articles ADD COLUMN hits INTEGER DEFAULT 0", "CREATE SCHEMA elsewhere")
     database.create_index("articles", **OPTIONS).sync()
     table = "elsewhere" if change.endswith("TO elsewhere") else "articles"
     update = "UPDATE {} SET hits = hits + 1 WHERE hits < 1000"
+    more = "INSERT INTO {} (id, hits) VALUES ({}, 5000)"
     with connect(database) as session, connect(database) as other:
         session.execute(update.format("articles"))
+        session.execute(more.format("articles", 5000))
         session.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
         session.execute("SELECT count(*) FROM dbsim_version")  # its snapshot is older than the change
         (other if elsewhere else session).execute(change)
-        for _ in range(2):
+        for number in range(2):
             session.execute(update.format(table))
+            session.execute(more.format(table, 6000 + number))
         session.execute(f"DELETE FROM {table} WHERE hits > 1")
         session.execute("COMMIT")
-        ((updated,),) = session.execute(f"SELECT count(*) FROM {table} WHERE hits > 0").fetchall()
+        ((updated,),) = session.execute(f"SELECT count(*) FROM {table} WHERE hits BETWEEN 1 AND 4999").fetchall()
     assert elsewhere or updated == 0
 
 

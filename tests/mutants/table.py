@@ -450,7 +450,7 @@ MUTANTS = (
     Mutant(
         "a stopped run leaves traces of deleted rows",
         "dbsim/dedupe/run.py",
-        "                self.place.write(lambda c: purge(c, self.place, state.id))\n",
+        "                remove_in_steps(self.place, partial(purge, place=self.place, pairing=state.id))\n",
         "                pass\n",
         DEDUPE,
     ),

@@ -111,6 +111,14 @@ class Collection:
         parts = [self._scores(a[i : i + size], b[i : i + size]) for i in range(0, len(a), size)]
         return np.concatenate([np.empty(0), *parts])
 
+    def own(self, nodes: Nodes, copies: Nodes) -> NDArray[np.float64]:
+        """What copies of these contents score with each other: 1, but of persons the probability that they are one."""
+        found = np.ones(len(nodes))
+        if self.learned is not None:
+            several = np.flatnonzero(copies > 1)
+            found[several] = self.scores(nodes[several], nodes[several])
+        return found
+
     @property
     def width(self) -> int:
         """Bytes of the filters of a content."""

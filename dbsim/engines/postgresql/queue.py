@@ -33,6 +33,13 @@ from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.names import identifier, literal, quote
 from dbsim.tables.source import Key
 
+# Whether the owner of a trigger's function may not write to the queue: nothing is noted then, as without the trigger.
+SHUT_OUT = (
+    "EXISTS (SELECT FROM pg_class q, pg_proc f JOIN pg_roles r ON r.oid = f.proowner "
+    "WHERE q.oid = to_regclass(CAST(:queue AS text)) AND f.oid = t.tgfoid AND NOT r.rolsuper AND NOT ("
+    "has_schema_privilege(r.oid, q.relnamespace, 'USAGE') AND has_table_privilege(r.oid, q.oid, 'INSERT') AND ("
+    "r.rolbypassrls OR NOT q.relrowsecurity OR NOT q.relforcerowsecurity AND pg_has_role(r.oid, q.relowner, 'USAGE'))))"
+)
 POLL_SECONDS = 0.5  # where a sleeping worker cannot be notified
 
 
@@ -78,8 +85,10 @@ class PostgreSQLQueue(Backend):
             connection,
             "SELECT format('%I.%I', n.nspname, c.relname), t.tgname, CAST(t.tgenabled AS text) FROM pg_trigger t "
             "JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_namespace n ON n.oid = c.relnamespace "
-            "WHERE t.tgname = ANY (CAST(:triggers AS text[])) AND t.tgfoid = to_regprocedure(CAST(:function AS text))",
+            "WHERE t.tgname = ANY (CAST(:triggers AS text[])) AND t.tgfoid = to_regprocedure(CAST(:function AS text)) "
+            f"AND NOT {SHUT_OUT}",
             triggers=list(wanted),
+            queue=quote(home(connection), tables.queue.name),
             function=f"{quote(home(connection), identifier('dbsim', tables.record.name, 'changed'))}()",
         )
         rows: list[tuple[Any, ...]] = [tuple(row) for row in found]

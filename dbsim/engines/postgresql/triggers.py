@@ -57,16 +57,17 @@ def parts(tables: IndexTables) -> dict[str, Any]:
         "index_literal": literal(name),
         "channel_literal": literal(channel(name)),
         "wake": wake(name),
-        **_columns(tables),
+        **_columns(tables, queue),
         "key_types": _key_types(queue, key),
         "key_known": _key_known(queue, key),
     }
+    found["queue_open"] = filled(sql("postgresql", "queue_open"), found).strip()
     found["queue_changes"] = filled(sql("postgresql", "queue_changes"), found)
     found["row_unchanged"] = filled(sql("postgresql", "row_unchanged"), found)
     return found | {"body": dollar_tag([*map(str, found.values()), *tables.record.options.columns])}
 
 
-def _columns(tables: IndexTables) -> dict[str, str]:
+def _columns(tables: IndexTables, queue: str) -> dict[str, str]:
     """Names and comparisons of the key and of the indexed columns, which are compared as the texts that are signed."""
     key = tables.key_names
     read = list(dict.fromkeys((*key, *tables.record.options.columns)))
@@ -85,6 +86,7 @@ def _columns(tables: IndexTables) -> dict[str, str]:
     )
     return {
         "key": ", ".join(quote(name) for name in key),
+        "queue_has_key": " AND ".join(f"(NULL::{HOME}.{queue}).{quote(name)} IS NULL" for name in key),
         "key_names": ", ".join(literal(name) for name in key),
         "key_count": str(len(key)),
         "column_names": ", ".join(literal(name) for name in read),
@@ -110,6 +112,7 @@ def create_triggers(tables: IndexTables, function: str | None = None, *, patient
         _virtual(options.columns),
         _execute(function or filled(sql("postgresql", "queue_function"), parts(tables))),
         _execute(f"REVOKE ALL ON FUNCTION {_function(name)}() FROM PUBLIC"),
+        _rights(tables),
         _execute(f"COMMENT ON FUNCTION {_function(name)}() IS 'dbsim: the trigger that notes or signs changed rows'"),
     ]
     tree = "SELECT source UNION SELECT t.relid FROM pg_partition_tree(source) t"
@@ -130,6 +133,13 @@ def create_triggers(tables: IndexTables, function: str | None = None, *, patient
     relations = f"SELECT x.relid::regclass::text FROM ({pieces['tree']}) AS x (relid) ORDER BY 1"
     work = filled(sql("postgresql", "triggers"), pieces)
     return [_patiently(_lines(own), relations, "SHARE ROW EXCLUSIVE", work, PATIENCE if patient else "0s")]
+
+
+def _rights(tables: IndexTables) -> str:
+    """The owner of the trigger function may write the queue."""
+    names = {"function": f"{_function(tables.record.name)}()", "queue": f"{HOME}.{quote(tables.queue.name)}"}
+    written = {f"{part}_literal": _known(name) for part, name in names.items()}
+    return filled(sql("postgresql", "queue_rights"), written).strip()
 
 
 def drop_everything(name: str, own: Iterable[str], written: Iterable[str]) -> list[str]:
@@ -240,6 +250,10 @@ def _lines(statements: Iterable[str]) -> str:
 
 
 def _execute(statement: str) -> str:
-    """EXECUTE in PL/pgSQL; the server puts the names it knows into their places."""
-    pieces = [part if number % 2 else literal(part) for number, part in enumerate(statement.split(PLACE))]
-    return "EXECUTE " + " || ".join(pieces) + ";"
+    """EXECUTE in PL/pgSQL."""
+    return f"EXECUTE {_known(statement)};"
+
+
+def _known(text: str) -> str:
+    """As an expression in which the server puts the names it knows into their places."""
+    return " || ".join(part if number % 2 else literal(part) for number, part in enumerate(text.split(PLACE)))
