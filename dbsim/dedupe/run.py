@@ -111,12 +111,13 @@ class Deduplication(Stored):
         return noted
 
     def _seek_again(self, pairing: int) -> None:
-        """All pairs of a pairing, as long as there is one."""
+        """All pairs of one pairing, but not when another process does: two would take it from each other for ever."""
 
         def work() -> None:
             known = self.place.read(lambda c: group_state.all_states(c, self.place.groups))
             for state in (one for one in known if one.id == pairing):
-                self._renew(state)
+                if state.token == stored_groups.RENEW or (state.paired and self._outdated(state)):
+                    self._renew(state)
 
         self._in_turn(work)
 

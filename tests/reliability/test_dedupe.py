@@ -375,3 +375,23 @@ def test_pairs_that_are_asked_for_while_they_are_removed(database: dbsim.Databas
         with database.engine.begin() as connection:
             assert group_results.remove_pairing(connection, place.groups, 1, 10) is more
         assert list(index.pairs(threshold=0.6)) == expected
+
+
+def test_two_followers_do_not_take_a_run_from_each_other(database: dbsim.Database) -> None:
+    """Both have seen that pairs are to be sought again; each that lost them would begin again, and so for ever."""
+    index = fill(database, generated(150))
+    index.duplicates()
+    with database.engine.begin() as connection:
+        connection.execute(text("UPDATE dbsim_articles_grouping SET token = 'renew', paired = false"))
+    late = index._deduplication(quiet)
+    seen = late.state(1)
+    runs: set[str] = set()
+
+    def meet(stage: str, *_: int) -> None:
+        runs.add(late.state(1).token)
+        if stage in ("comparing", "grouping"):
+            assert late._keep_up(seen, 0) == 0
+
+    index.sync(progress=meet)
+    assert len(runs) == 1
+    assert late.state(1).paired
