@@ -127,7 +127,7 @@ class Pairs:
         stored, tables = self._place.tables.signatures, self._place.tables
         keys = key_columns(stored, tables)
         fingerprint = stored.c[tables.names.fingerprint]
-        listed = self._place.backend.json_rows("wanted", ["number"], [])
+        listed = self._place.backend.json_rows("wanted", ["number"])
         query = select(fingerprint, *keys).join(listed, listed.c.number == fingerprint).order_by(*keys)
         return [tuple(row) for row in connection.execute(query, {"wanted": json_numbers(wanted)})]
 

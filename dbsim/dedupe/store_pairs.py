@@ -99,7 +99,7 @@ class Workplace(Stage):
             return
         stored, names = self.tables.signatures, self.tables.names
         fingerprint = stored.c[names.fingerprint]
-        listed = self.backend.json_rows("wanted", ["number"], [])
+        listed = self.backend.json_rows("wanted", ["number"])
         values = (
             literal_column(str(pairing)),
             literal_column("0"),

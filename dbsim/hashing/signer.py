@@ -144,8 +144,16 @@ class Signer:
 
     def sign(self, texts: Sequence[Sequence[str]]) -> Signatures:
         """`texts[field][document]`; a missing value is the empty text."""
-        parts = [self._sign(self.documents([column[part] for column in texts])) for part in _batches(texts)]
-        return Signatures.concatenate(parts)
+        return self.signed(texts)[0]
+
+    def signed(self, texts: Sequence[Sequence[str]]) -> tuple[Signatures, Documents | None]:
+        """Also what was signed, for who goes on to compare it; None of texts so long that they are signed in parts."""
+        batches = _batches(texts)
+        if len(batches) == 1:
+            documents = self.documents([column[batches[0]] for column in texts])
+            return self._sign(documents), documents
+        parts = [self._sign(self.documents([column[part] for column in texts])) for part in batches]
+        return Signatures.concatenate(parts), None
 
     @cached_property
     def single(self) -> SingleTexts | None:

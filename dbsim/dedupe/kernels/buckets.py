@@ -126,9 +126,8 @@ def _finer(
         return
     members, number = level.members[large], level.number[large]
     sizes = level.size[level.rank == 0]
-    bucket = (number.view(np.uint64) * MIX).view(
-        np.int64
-    )  # in all bits, so that the sum with a key is rarely another's
+    # in all bits, so that the sum with a key is rarely another's
+    bucket = (number.view(np.uint64) * MIX).view(np.int64)
     for column in by:
         keys = key(column, members)
         several = shared(keys + bucket)  # half of them are alone now, which is seen in a third of the time
