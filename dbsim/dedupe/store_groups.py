@@ -43,8 +43,11 @@ class Regrouping:
         clear(self.place)
         generation = self._write(self._generation)
         total = len(assignment.fingerprints)
+        # group by group, in the order of one B-tree, and of the one by which representatives are found: in the order of
+        # the contents every batch would need pages from all over both
+        order = np.lexsort((assignment.fingerprints, assignment.group_ids))
         for start in range(0, total, BATCH):
-            part = slice(start, start + BATCH)
+            part = order[start : start + BATCH]
             wanted = np.unique(assignment.group_ids[part])
             found = self.place.read(partial(self._firsts, wanted=wanted))
             keys = {first.fingerprint: first.key for first in found} | self.links.apart.named

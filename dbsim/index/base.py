@@ -13,7 +13,7 @@ from dbsim.errors import IndexChanged, InvalidOption
 from dbsim.hashing.signer import Signer
 from dbsim.options import IndexOptions
 from dbsim.progress import Progress
-from dbsim.search.generation import Current
+from dbsim.search.generation import CurrentGeneration
 from dbsim.search.searcher import SearchEngine
 from dbsim.tables import catalogue
 from dbsim.tables.index_tables import IndexTables
@@ -27,7 +27,7 @@ class IndexBase:
 
     def __init__(self, context: DatabaseContext, record: catalogue.IndexRecord) -> None:
         self._context = context
-        self._current = Current(context, record)
+        self._current = CurrentGeneration(context, record)
 
     @property
     def _search(self) -> SearchEngine:

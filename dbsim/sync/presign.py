@@ -13,7 +13,7 @@ from dbsim.hashing.signer import Signatures, Signer
 from dbsim.tables.source import Texts
 
 
-class Rehearsal:
+class SignedAhead:
     """What was signed in advance for one batch."""
 
     def __init__(self, signer: Signer, batches: Iterable[Texts] = ()) -> None:
@@ -22,9 +22,9 @@ class Rehearsal:
         self._done = [(batch, signer.sign(batch.columns)) for batch in batches]
 
     @staticmethod
-    def of(signer: Signer, done: Iterable[tuple[Texts, Signatures]]) -> Rehearsal:
+    def of(signer: Signer, done: Iterable[tuple[Texts, Signatures]]) -> SignedAhead:
         """From what other processes have signed."""
-        made = Rehearsal(signer)
+        made = SignedAhead(signer)
         made._done = list(done)
         return made
 

@@ -21,7 +21,7 @@ from dbsim.sync.compare import Comparison, Differences
 from dbsim.sync.drain import After, Drain
 from dbsim.sync.feed import Feed
 from dbsim.sync.generations import Generations
-from dbsim.sync.presign import Rehearsal
+from dbsim.sync.presign import SignedAhead
 from dbsim.sync.repair import Repair, Survey
 from dbsim.sync.slicing.turning import Slicing
 from dbsim.sync.slicing.widening import Widening
@@ -171,9 +171,9 @@ class Worker(Generations):
         """One batch of the queue."""
         return self._drain.batch()
 
-    def step(self, connection: Connection, rehearsals: dict[int, Rehearsal] | None = None) -> int:
+    def step(self, connection: Connection, signed_ahead: dict[int, SignedAhead] | None = None) -> int:
         """One batch of the queue, in the caller's transaction."""
-        return self._drain.step(connection, rehearsals)
+        return self._drain.step(connection, signed_ahead)
 
     def catch_up(self, *, everything: bool) -> tuple[int, int]:
         """By the column that grows with every change, where the index has one and has seen a value of it."""

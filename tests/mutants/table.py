@@ -142,6 +142,13 @@ MUTANTS = (
         SYNC,
     ),
     Mutant(
+        "writes fail while the trigger's owner may not write the queue",
+        "sql/postgresql/queue_changes.sql",
+        "{queue_has_key} AND {queue_open};",
+        "{queue_has_key};",
+        _tests("integration/test_lost_rights.py"),
+    ),
+    Mutant(
         "TRUNCATE is not queued",
         "sql/postgresql/queue_changes.sql",
         "IF TG_OP = 'TRUNCATE' OR NOT",
@@ -294,8 +301,8 @@ MUTANTS = (
     Mutant(
         "inline: an error reaches the application",
         "sql/postgresql/inline_function.sql",
-        "        EXCEPTION WHEN OTHERS THEN\n            dbsim_signed := false;",
-        "        EXCEPTION WHEN division_by_zero THEN\n            dbsim_signed := false;",
+        "    EXCEPTION WHEN OTHERS THEN\n        dbsim_signed := false;",
+        "    EXCEPTION WHEN division_by_zero THEN\n        dbsim_signed := false;",
         INLINE,
     ),
     Mutant(

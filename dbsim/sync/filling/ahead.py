@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection
 
-from dbsim.sync.presign import Rehearsal
+from dbsim.sync.presign import SignedAhead
 from dbsim.sync.refresh import last_stored, store
 from dbsim.tables.key_conditions import after
 
@@ -27,14 +27,14 @@ class Ahead:
     """Of one filling: what is signed and not stored yet."""
 
     filling: Filling
-    _signed: Rehearsal = field(init=False)
+    _signed: SignedAhead = field(init=False)
     _left: int = 0  # rows signed, but not stored
     _next: int = 0  # how many to sign at once
     _ends: bool = False  # whether there were no more
     _seen: object | None = None  # the database as it was when these were read
 
     def __post_init__(self) -> None:
-        self._signed = Rehearsal(self.filling.signer)
+        self._signed = SignedAhead(self.filling.signer)
 
     def store(self) -> tuple[int, bool]:
         """The next rows, in a transaction; how many, and whether there may be more."""
@@ -49,7 +49,7 @@ class Ahead:
         self._left = max(self._left - done, 0)
         return done, done > 0 and (self._left > 0 or not self._ends)
 
-    def _sign(self, connection: Connection) -> Rehearsal:
+    def _sign(self, connection: Connection) -> SignedAhead:
         """The more rows at once the shorter they are, however few a transaction takes."""
         filling = self.filling
         seen = filling.backend.written(connection)  # before anything is read
@@ -58,7 +58,7 @@ class Ahead:
         last = last_stored(connection, filling.tables)
         start = [] if last is None else [after(filling.tables.source_key, last)]
         size = max(filling.pace.size, self._next)
-        signed = Rehearsal(filling.signer, filling.next_rows(connection, start, size))
+        signed = SignedAhead(filling.signer, filling.next_rows(connection, start, size))
         self._ends = len(signed) < size
         return signed
 

@@ -21,7 +21,7 @@ from dbsim.sync import models
 from dbsim.sync.filling.ahead import Ahead
 from dbsim.sync.filling.crowd import Crowd, processes
 from dbsim.sync.filling.parts import Parts
-from dbsim.sync.presign import Rehearsal
+from dbsim.sync.presign import SignedAhead
 from dbsim.sync.refresh import last_stored, quarantine_unreadable, store
 from dbsim.tables import catalogue
 from dbsim.tables.index_tables import parts_name
@@ -74,12 +74,14 @@ class Filling(Stage):
     def _show(self, stored: int, total: int, filled: int) -> None:
         self.progress("reading", stored + filled, max(total, stored + filled))
 
-    def step(self, connection: Connection, signer: Rehearsal, upto: Key | None = None, size: int | None = None) -> int:
+    def step(
+        self, connection: Connection, signer: SignedAhead, upto: Key | None = None, size: int | None = None
+    ) -> int:
         """Sign and store the next rows, as far as that key, or so many if given; 0 when there are no more."""
         return self._advance(connection, signer, upto, size) if self.unfinished(connection, lock=True) else 0
 
     def _advance(
-        self, connection: Connection, signer: Rehearsal, upto: Key | None = None, size: int | None = None
+        self, connection: Connection, signer: SignedAhead, upto: Key | None = None, size: int | None = None
     ) -> int:
         self._shared = self.parts_exist(connection)
         if self._shared:
@@ -91,7 +93,7 @@ class Filling(Stage):
             return self._store(connection, signer, conditions, size or self.pace.size)[0]
         return self._store(connection, signer, [*conditions, up_to(columns, upto)], None)[0]
 
-    def fill_part(self, connection: Connection, number: int, signer: Rehearsal) -> int:
+    def fill_part(self, connection: Connection, number: int, signer: SignedAhead) -> int:
         """The next rows of a part, whose row in the table of parts is locked; 0 when it has no more."""
         part = self.parts.take(connection, number)
         rest = part.rest(self.tables.source_key)
@@ -102,7 +104,7 @@ class Filling(Stage):
     def _store(
         self,
         connection: Connection,
-        signer: Rehearsal,
+        signer: SignedAhead,
         conditions: Sequence[ColumnElement[bool]],
         limit: int | None,
     ) -> tuple[int, Key | None]:
@@ -130,7 +132,7 @@ class Filling(Stage):
 
     def _batch(self) -> tuple[int, bool]:
         """Rows stored in one transaction, and whether there may be more."""
-        done = self.pace.write(self.write, lambda c: self.step(c, Rehearsal(self.signer)))
+        done = self.pace.write(self.write, lambda c: self.step(c, SignedAhead(self.signer)))
         return done, done >= self.pace.size or (done > 0 and self._shared and self.read(self._parts_left))
 
     def next_rows(
@@ -184,7 +186,7 @@ class Filling(Stage):
         """
         if not self.unfinished(connection, lock=True):
             return True
-        if self._advance(connection, Rehearsal(self.signer)) >= self.pace.size:
+        if self._advance(connection, SignedAhead(self.signer)) >= self.pace.size:
             return False
         if self._shared and self._parts_left(connection):
             return False

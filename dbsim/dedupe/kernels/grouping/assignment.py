@@ -33,7 +33,9 @@ class Assignment:
     sizes: Numbers  # of the whole group, in rows
     lowest: NDArray[np.float64]  # score of a member of the group with its representative
 
-    def rows(self, generation: int, keys: dict[int, tuple[Any, ...]], part: slice) -> Iterator[tuple[Any, ...]]:
+    def rows(
+        self, generation: int, keys: dict[int, tuple[Any, ...]], part: slice | Numbers
+    ) -> Iterator[tuple[Any, ...]]:
         """For the table; a group whose representative is gone is left out, its change is still to be worked in."""
         columns = (self.fingerprints, self.contents, self.group_ids, self.scores, self.diameters, self.exact)
         figures = zip(self.sizes[part].tolist(), self.lowest[part].tolist(), strict=True)
