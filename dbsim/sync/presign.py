@@ -19,22 +19,25 @@ class SignedAhead:
     def __init__(self, signer: Signer, batches: Iterable[Texts] = ()) -> None:
         self.signer = signer
         self._generation = signer.generation
-        self._done = [(batch, signer.sign(batch.columns)) for batch in batches]
+        self._take([(batch, signer.sign(batch.columns)) for batch in batches])
 
     @staticmethod
     def of(signer: Signer, done: Iterable[tuple[Texts, Signatures]]) -> SignedAhead:
         """From what other processes have signed."""
         made = SignedAhead(signer)
-        made._done = list(done)
+        made._take(list(done))
         return made
+
+    def _take(self, done: list[tuple[Texts, Signatures]]) -> None:
+        self._done, self._rows = done, sum(len(batch) for batch, _ in done)
 
     def sign(self, batch: Texts) -> Signatures:
         for whole, signatures in self._done:
-            some = _place(whole, batch)
-            done = whole.part(some)
+            some, entire = _place(whole, batch), len(whole.keys) == len(batch.keys)
+            done = whole if entire else whole.part(some)
             same_model = self._generation == self.signer.generation
             if same_model and done.keys == batch.keys and done.columns == batch.columns:
-                return signatures if len(whole.keys) == len(batch.keys) else signatures.part(some)
+                return signatures if entire else signatures.part(some)
         return self.signer.sign(batch.columns)
 
     def part(self, place: int, size: int) -> tuple[Texts, Signatures] | None:
@@ -47,7 +50,7 @@ class SignedAhead:
         return None
 
     def __len__(self) -> int:
-        return sum(len(batch) for batch, _ in self._done)
+        return self._rows
 
     @property
     def characters(self) -> int:

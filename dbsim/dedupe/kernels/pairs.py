@@ -20,6 +20,7 @@ from dbsim.dedupe.kernels.buckets import (
     Layer,
     Limits,
     Nodes,
+    Runs,
     emit,
     layer,
     levels,
@@ -91,13 +92,16 @@ class Candidates:
         """`work` is how many candidates a content has, `load` about how many of them are written out."""
         source = self.collection
         for column in range(source.columns):
-            found = list(levels(column, source.columns, source.key, self.limits))
-            self.missing.note(found[0], self.limits)
-            made = layer(found, self.limits)
-            del found
+            made = layer(self._noted(levels(column, source.columns, source.key, self.limits)), self.limits)
             np.add.at(work, made.node, made.tail)
             np.add.at(load, made.node, np.minimum(made.tail, ALONE + made.tail // TOGETHER))
             yield made
+
+    def _noted(self, found: Iterator[Runs]) -> Iterator[Runs]:
+        first = next(found)
+        self.missing.note(first, self.limits)
+        yield first
+        yield from found
 
     def _scored(self, packed: NDArray[np.uint64], decision: Decision, first: int, upto: int) -> Found:
         source = self.collection

@@ -33,9 +33,12 @@ DEPLOY_LOCK = "hashtext('dbsim deploy')"
 # Of dbsim's own transactions. A worker that row-level security hides rows from would take them for deleted: it is to
 # fail instead. Limits that a role or database has for an application's statements would stop the building of a B-tree,
 # or a batch between two statements, again at every attempt; transaction_timeout is there since PostgreSQL 17. A worker
-# that was stopped with its transaction open still ends after a minute, if idle transactions are limited at all.
+# that was stopped with its transaction open still ends after a minute, if idle transactions are limited at all. NULL in
+# an array is no string, and what plpgsql should warn the application's developers of is no error of dbsim's functions.
 OWN_SETTINGS = """SELECT
     set_config('row_security', 'off', true),
+    set_config('array_nulls', 'on', true),
+    set_config('plpgsql.extra_errors', 'none', true),
     set_config('statement_timeout', '0', true),
     CASE WHEN current_setting('idle_in_transaction_session_timeout')::interval BETWEEN '1us' AND '60s'
         THEN set_config('idle_in_transaction_session_timeout', '60s', true) END,
