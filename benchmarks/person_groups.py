@@ -36,9 +36,9 @@ def measure(
 
 def agreement(graph: Graph, by: str, threshold: float, score: Scorer, entities: Numbers) -> tuple[Agreement, Agreement]:
     """As `duplicates` groups: rows are contents of their own here."""
-    rows = np.arange(graph.nodes)
+    rows, alone = np.arange(graph.nodes), np.ones(graph.nodes)
     scores = Scores(score, score, Decision((), threshold, verify=False))
-    made = assign(Contents(rows, np.ones_like(rows), graph, np.ones(len(graph.a), bool)), by, threshold, scores)
+    made = assign(Contents(rows, np.ones_like(rows), graph, np.ones(len(graph.a), bool), alone), by, threshold, scores)
     labels = rows.copy()
     labels[made.fingerprints] = made.group_ids
     return pairwise(labels, entities), bcubed(labels, entities)

@@ -55,7 +55,7 @@ def resolve(field: Field, sample: Sequence[str], threshold: float, spread: WordS
         field = replace(field, unit="characters" if short else "words")
     field = replace(field, size=field.size or 3)
     analyser = field.analyser()
-    bits, step = choose_size(analyser.features(analyser.tokens(sample, hasher)).counts, threshold)
+    bits, step = choose_size(analyser.analyse(sample, hasher).features.counts, threshold)
     field = replace(field, bits=field.bits or bits, sample=field.sample or (1 if field.bits else step))
     if field.false_drops and not field.word_bits:
         return _with_signature(field, spread or WordSample(sample), hasher)

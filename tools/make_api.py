@@ -62,9 +62,17 @@ def entry(one: type, name: str, value: Any) -> str:
 def signature(function: Any) -> str:
     """Without `self`, and with the short names of types."""
     found = inspect.signature(function)
-    parameters = [parameter for name, parameter in found.parameters.items() if name != "self"]
+    named = (parameter for name, parameter in found.parameters.items() if name != "self")
+    parameters = [parameter.replace(annotation=Bare(parameter.annotation)) for parameter in named]
     text = str(found.replace(parameters=parameters, return_annotation=inspect.Signature.empty))
-    return re.sub(r"<.*? at 0x[0-9a-f]+>", "…", text).replace("'", "")
+    return re.sub(r"<.*? at 0x[0-9a-f]+>", "…", text)
+
+
+class Bare(str):
+    """An annotation, shown without the quotes of a text."""
+
+    def __repr__(self) -> str:
+        return str(self)
 
 
 def returned(name: str) -> str:

@@ -104,7 +104,8 @@ class Finding:
         graph = Graph(len(place), place[edges.a], place[edges.b], edges.scores)
         fingerprints, copies = collection.fingerprints[content], collection.copies[content]
         scores = Scores(exact, estimate, self.decision)
-        return assign(Contents(fingerprints, copies, graph, edges.exact), options.by, options.threshold, scores)
+        contents = Contents(fingerprints, copies, graph, edges.exact, np.ones(len(copies)))
+        return assign(contents, options.by, options.threshold, scores)
 
     def exact(self, a: NDArray[np.integer], b: NDArray[np.integer]) -> NDArray[np.float64]:
         """Of pairs of contents, from their texts."""

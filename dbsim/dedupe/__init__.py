@@ -1,0 +1,1 @@
+"""The whole table: pairs and groups, stored and kept up to date."""

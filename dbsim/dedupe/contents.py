@@ -70,7 +70,7 @@ def _firsts(backend: Backend, tables: IndexTables) -> Select[Any]:
     stored = tables.signatures
     fingerprint = stored.c[tables.names.fingerprint].label("dbsim_fingerprint")
     keys = tables.stored_key
-    listed = backend.json_rows("wanted", ["number"], [])
+    listed = backend.json_rows("wanted", ["number"])
     place = func.row_number().over(partition_by=fingerprint, order_by=keys).label("dbsim_place")
     copies = func.count().over(partition_by=fingerprint).label("dbsim_copies")
     numbered = select(fingerprint, copies, place, *keys).join(listed, listed.c.number == fingerprint).subquery("n")
@@ -116,6 +116,6 @@ def touching(groups: GroupTables, backend: Backend) -> list[Any]:
     known = groups.tables.companions
     if "touching" not in known:
         # not a join, which SQLite would do the other way round: every pair of the pairing against every number
-        listed = select(backend.json_rows("wanted", ["number"], []).c.number)
+        listed = select(backend.json_rows("wanted", ["number"]).c.number)
         known["touching"] = [end.in_(listed) for end in (groups.edges.c.a, groups.edges.c.b)]
     return list(known["touching"])

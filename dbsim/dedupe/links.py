@@ -101,12 +101,13 @@ def assign_with(links: Links, contents: Contents, options: GroupOptions, scores:
     fingerprints, copies = contents.fingerprints, contents.copies
     apart, order = links.apart.of(fingerprints), np.argsort(fingerprints)
     owners = order[np.searchsorted(fingerprints[order], apart.contents)]
-    graph, exact = split(contents.graph, contents.exact, owners)
+    graph, exact = split(contents.graph, contents.exact, owners, contents.own)
     copies = np.concatenate([copies - np.bincount(owners, minlength=len(copies)), np.ones(len(owners), np.int64)])
     if len(apart):
         scores = scores.of(np.concatenate([np.arange(len(fingerprints)), owners]))
     nodes = np.concatenate([fingerprints, apart.nodes])
-    made = assign(Contents(nodes, copies, graph, exact), options.by, options.threshold, scores, links.among(nodes))
+    parted = Contents(nodes, copies, graph, exact, np.concatenate([contents.own, contents.own[owners]]))
+    made = assign(parted, options.by, options.threshold, scores, links.among(nodes))
     own = dict(zip(apart.nodes.tolist(), apart.contents.tolist(), strict=True))
     if not own:
         return made

@@ -75,7 +75,8 @@ class Regroup:
             return self.place.verifier.scores(fingerprints[x], fingerprints[y], connection)
 
         scores = Scores(exact, estimate, self.place.decision(self.pairs))
-        made = assign_with(links, Contents(fingerprints, copies, graph, edges.exact), self.options, scores)
+        contents = Contents(fingerprints, copies, graph, edges.exact, around.own(place, copies))
+        made = assign_with(links, contents, self.options, scores)
         apart = links.apart.of(fingerprints)
         keys = {first.fingerprint: first.key for first in found} | apart.named
         return Regrouped(generation, nodes, list(made.rows(generation, keys, slice(None))), apart.rows(generation))

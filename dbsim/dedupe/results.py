@@ -5,24 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 from sqlalchemy import Connection, func, select
 
 from dbsim.dedupe.contents import Edges, edge_pages, firsts
+from dbsim.dedupe.copies import copies, scores_of
 from dbsim.dedupe.kernels.missing import Limited
 from dbsim.dedupe.store_pairs import Workplace
-from dbsim.engines.signature_rows import Numbers, json_numbers, signatures_of
+from dbsim.engines.signature_rows import Numbers, json_numbers
 from dbsim.lifecycle.decisions import in_force
 from dbsim.search.results import Hit
 from dbsim.tables.decision_tables import DIFFERENT, SAME
 from dbsim.tables.group_results import Result
-from dbsim.tables.key_conditions import after, key_columns
+from dbsim.tables.key_conditions import key_columns
 from dbsim.tables.source import Key, public_key
 
-PAGE = 5_000  # rows of the index, or groups, read at once
 GROUPS = 200
 FULL_LIST = 1_000_000  # pairs: a longer list names copies through the first of them only, unless asked otherwise
 COPIES = ("all", "first")
@@ -84,7 +83,7 @@ class Pairs:
     Pairs that were decided to be different are not listed and the same ones always are, if `decided`.
     """
 
-    place: Workplace
+    _place: Workplace
     pairing: int
     threshold: float
     limited: Limited
@@ -93,16 +92,17 @@ class Pairs:
     decided: bool = True
 
     def __iter__(self) -> Iterator[Pair]:
-        yield from respected(self.place, self._found()) if self.decided else self._found()
+        yield from respected(self._place, self._found()) if self.decided else self._found()
 
     def _found(self) -> Iterator[Pair]:
         """What the texts say."""
-        yield from self._copies()
-        for page in edge_pages(self.place.context, self.place.groups, self.pairing, self.threshold):
+        for one, two, score in copies(self._place, self.threshold, self._rows, every=self.copies == "all"):
+            yield Pair(self._key(one), self._key(two), score, exact=not self._place.signer.family.rarity)
+        for page in edge_pages(self._place.context, self._place.groups, self.pairing, self.threshold):
             yield from self._near(page)
 
     def _key(self, key: Key) -> Any:
-        return public_key(self.place.tables.key_names, key)
+        return public_key(self._place.tables.key_names, key)
 
     def _near(self, page: Edges) -> Iterator[Pair]:
         rows = self._rows(np.unique(np.concatenate([page.a, page.b])))
@@ -116,58 +116,20 @@ class Pairs:
     def _rows(self, wanted: Numbers) -> dict[int, list[tuple[int, Key]]]:
         """The rows of each content, all or the first, numbered in key order."""
         if self.copies == "first":
-            found = self.place.read(lambda c: firsts(c, self.place.backend, self.place.tables, wanted))
+            found = self._place.read(lambda c: firsts(c, self._place.backend, self._place.tables, wanted))
             return {first.fingerprint: [(place, first.key)] for place, first in enumerate(found)}
         rows: dict[int, list[tuple[int, Key]]] = {}
-        for place, (fingerprint, *key) in enumerate(self.place.read(partial(self._every, wanted=wanted))):
+        for place, (fingerprint, *key) in enumerate(self._place.read(partial(self._every, wanted=wanted))):
             rows.setdefault(fingerprint, []).append((place, tuple(key)))
         return rows
 
     def _every(self, connection: Connection, wanted: Numbers) -> list[tuple[Any, ...]]:
-        stored, tables = self.place.tables.signatures, self.place.tables
+        stored, tables = self._place.tables.signatures, self._place.tables
         keys = key_columns(stored, tables)
         fingerprint = stored.c[tables.names.fingerprint]
-        listed = self.place.backend.json_rows("wanted", ["number"], [])
+        listed = self._place.backend.json_rows("wanted", ["number"])
         query = select(fingerprint, *keys).join(listed, listed.c.number == fingerprint).order_by(*keys)
         return [tuple(row) for row in connection.execute(query, {"wanted": json_numbers(wanted)})]
-
-    def _copies(self) -> Iterator[Pair]:
-        """Rows with equal content."""
-        several = self.place.read(self._several)
-        if self.copies == "first":
-            yield from self._copies_of_first(set(several.tolist()))
-            return
-        for start in range(0, len(several), GROUPS):
-            rows = self._rows(several[start : start + GROUPS])
-            for members in sorted(rows.values()):
-                for (_, one), (_, two) in combinations(members, 2):
-                    yield Pair(self._key(one), self._key(two), 1.0, exact=True)
-
-    def _copies_of_first(self, several: set[int]) -> Iterator[Pair]:
-        """One walk in key order that remembers the first row of every content that has several."""
-        seen: dict[int, Key] = {}
-        last: Key | None = None
-        while several:
-            page = self.place.read(partial(self._page, last=last))
-            if not page:
-                return
-            for fingerprint, *values in page:
-                last = tuple(values)
-                if fingerprint in several and seen.setdefault(fingerprint, last) != last:
-                    yield Pair(self._key(seen[fingerprint]), self._key(last), 1.0, exact=True)
-
-    def _several(self, connection: Connection) -> Numbers:
-        fingerprint = self.place.tables.signatures.c[self.place.tables.names.fingerprint]
-        query = select(fingerprint).where(fingerprint.is_not(None)).group_by(fingerprint).having(func.count() > 1)
-        return np.array(connection.execute(query.order_by(func.min(_first_key(self.place)))).scalars().all(), np.int64)
-
-    def _page(self, connection: Connection, last: Key | None) -> list[tuple[Any, ...]]:
-        stored, tables = self.place.tables.signatures, self.place.tables
-        keys = key_columns(stored, tables)
-        query = select(stored.c[tables.names.fingerprint], *keys).order_by(*keys).limit(PAGE)
-        if last is not None:
-            query = query.where(after(keys, last))
-        return [tuple(row) for row in connection.execute(query)]
 
 
 def respected(place: Workplace, pairs: Iterable[Pair]) -> Iterator[Pair]:
@@ -191,27 +153,13 @@ def respected(place: Workplace, pairs: Iterable[Pair]) -> Iterator[Pair]:
             yield found if verdict is None else replace(found, decided=verdict)
     rows = list(same.values())
     one, two = (np.array([row[2 * width + side] for row in rows], np.int64) for side in (1, 2))
-    for row, score in zip(rows, _scores(place, one, two).tolist(), strict=True):
+    for row, score in zip(rows, scores_of(place, one, two).tolist(), strict=True):
         a, b = (public_key(names, row[start : start + width]) for start in (0, width))
         yield Pair(a, b, score, exact=not place.signer.family.rarity, decided=SAME)
 
 
 def _tuple(names: Sequence[str], key: Any) -> Key:
     return tuple(key[name] for name in names) if len(names) > 1 else (key,)
-
-
-def _scores(place: Workplace, a: Numbers, b: Numbers) -> Any:
-    """Of pairs that nobody sought: the probability of persons, else that of the texts."""
-    if not place.signer.family.rarity:
-        return place.verifier.scores(a, b)
-    wanted = np.unique(np.concatenate([a, b]))
-    found = place.collected([place.read(lambda c: signatures_of(c, place.backend, place.tables, wanted))])
-    (one, _), (two, _) = found.find(a), found.find(b)
-    return found.scores(one, two)
-
-
-def _first_key(place: Workplace) -> Any:
-    return key_columns(place.tables.signatures, place.tables)[0]
 
 
 def full_length(place: Workplace, pairing: int, threshold: float) -> int:

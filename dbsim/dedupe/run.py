@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import Self, TypeVar
 
 from sqlalchemy import Connection, update
@@ -12,8 +13,8 @@ from sqlalchemy import Connection, update
 from dbsim.dedupe.kernels.collection import Collection
 from dbsim.dedupe.options import GroupOptions, PairOptions
 from dbsim.dedupe.people import history
-from dbsim.dedupe.store_groups import Regrouping
-from dbsim.dedupe.store_pairs import Pairing, purge
+from dbsim.dedupe.store_groups import Regrouping, clear
+from dbsim.dedupe.store_pairs import Pairing, purge, remove_in_steps
 from dbsim.dedupe.stored import Stored
 from dbsim.dedupe.update import Incremental
 from dbsim.errors import DbsimError, IndexChanged, UnknownName
@@ -77,7 +78,7 @@ class Deduplication(Stored):
             self._take_over(*seen.former)
             seen = self.place.read(self.standing)
         if seen.work is not None and seen.work.outlived:
-            self.place.write(lambda c: group_results.remove_outlived(c, self.place.groups))
+            self._remove_outlived()
             seen = self.place.read(self.standing)
         if seen.work is None:
             return 0
@@ -88,18 +89,44 @@ class Deduplication(Stored):
 
     # ── keeping up ──
     def _keep_up(self, state: State, noted: int) -> int:
+        try:
+            return self._work_in(state, noted)
+        except TakenOver as error:  # it was removed meanwhile as no longer needed, unless all of them were
+            self._require_unchanged(error)
+            return 0
+
+    def _work_in(self, state: State, noted: int) -> int:
         if state.token == stored_groups.RENEW:
-            self._in_turn(lambda: self._renew(self.state(state.id)))
+            self._seek_again(state.id)
             return Incremental(self.place, state.id).run()
         if not state.paired:
-            if not state.running:
-                self.place.write(lambda c: purge(c, self.place, state.id))
+            if noted and not state.running:
+                clear(self.place)  # groups of runs that were stopped one after the other, which no result names
+                remove_in_steps(self.place, partial(purge, place=self.place, pairing=state.id))
             return 0
         if noted <= FULL_FROM:
             return Incremental(self.place, state.id).run()
-        self._in_turn(lambda: self._renew(self.state(state.id)))
+        self._seek_again(state.id)
         Incremental(self.place, state.id).run()
         return noted
+
+    def _seek_again(self, pairing: int) -> None:
+        """All pairs of one pairing, but not when another process does: two would take it from each other for ever."""
+
+        def work() -> None:
+            known = self.place.read(lambda c: group_state.all_states(c, self.place.groups))
+            for state in (one for one in known if one.id == pairing):
+                if state.token == stored_groups.RENEW or (state.paired and self._outdated(state)):
+                    self._renew(state)
+
+        self._in_turn(work)
+
+    def _remove_outlived(self) -> None:
+        groups = self.place.groups
+        for pairing in self.place.write(partial(group_results.remove_outlived, groups=groups)):
+            some = partial(group_results.remove_pairing, groups=groups)
+            remove_in_steps(self.place, lambda c, count: some(c, pairing=pairing, count=count))  # noqa: B023
+        clear(self.place)
 
     def _take_over(self, pairing: str, grouping: str) -> None:
         """Make what version 0002 stored again, in the new tables."""
@@ -158,12 +185,13 @@ class Deduplication(Stored):
     def _pairing(self, connection: Connection, options: str) -> State:
         groups = self.place.groups
         catalogue.require_unchanged(connection, self.place.tables.record)
+        asked = update(groups.state).where(groups.state.c.pairing == options).values(seen=int(time.time()))
+        connection.execute(asked)  # before it is read: another process may just be removing it
         found = group_state.find(connection, groups, options)
         if found is None:
             self.place.backend.lock_all(connection, self.place.tables)  # a worker must see it, or be seen by the run
             found = group_state.add(connection, groups, options)
-        state = groups.state
-        connection.execute(update(state).where(state.c.id == found.id).values(seen=int(time.time())))
+            connection.execute(asked)
         return found
 
     def _ask(self, connection: Connection, state: State, options: GroupOptions, name: str, saved: bool) -> None:

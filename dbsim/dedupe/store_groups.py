@@ -21,6 +21,7 @@ from dbsim.dedupe.options import GroupOptions, PairOptions
 from dbsim.dedupe.store_pairs import Workplace
 from dbsim.engines.signature_rows import Numbers
 from dbsim.tables import group_results, group_state
+from dbsim.tables.group_tables import GroupTables
 
 BATCH = 5_000  # contents written in one transaction
 BEING_MADE = " ..."  # behind the name of a result whose groups are not complete; in ASCII, which every encoding has
@@ -39,11 +40,14 @@ class Regrouping:
     def run(self, collection: Collection) -> None:
         self.place.progress("grouping", 0, len(collection))
         assignment = self.assign(collection)
-        self._clear()
+        clear(self.place)
         generation = self._write(self._generation)
         total = len(assignment.fingerprints)
+        # group by group, in the order of one B-tree, and of the one by which representatives are found: in the order of
+        # the contents every batch would need pages from all over both
+        order = np.lexsort((assignment.fingerprints, assignment.group_ids))
         for start in range(0, total, BATCH):
-            part = slice(start, start + BATCH)
+            part = order[start : start + BATCH]
             wanted = np.unique(assignment.group_ids[part])
             found = self.place.read(partial(self._firsts, wanted=wanted))
             keys = {first.fingerprint: first.key for first in found} | self.links.apart.named
@@ -53,7 +57,7 @@ class Regrouping:
         self._write(partial(self._store_apart, generation=generation))
         self._write(partial(self._show, generation=generation))
         self.place.verifier.unread.clear()
-        self._clear()
+        clear(self.place)
 
     def _write(self, work: Callable[[Connection], int]) -> int:
         return self.place.write(work)
@@ -72,7 +76,8 @@ class Regrouping:
 
         scores = Scores(exact, estimate, self.place.decision(self.pairs))
         fingerprints, copies = collection.fingerprints[content], collection.copies[content]
-        return assign_with(self.links, Contents(fingerprints, copies, graph, certain), self.options, scores)
+        contents = Contents(fingerprints, copies, graph, certain, collection.own(content, copies))
+        return assign_with(self.links, contents, self.options, scores)
 
     @cached_property
     def links(self) -> Links:
@@ -109,24 +114,6 @@ class Regrouping:
         """The name under which the new groups are kept until they are complete."""
         return f"{self.result}{BEING_MADE}"
 
-    def _clear(self) -> None:
-        """Remove what belongs to no result, little by little: former groups, or the rest of a run that was stopped."""
-        while self._write(self._remove_some):
-            pass
-
-    def _remove_some(self, connection: Connection) -> int:
-        contents, results = self.place.groups.contents, self.place.groups.results
-        old = contents.c.generation.not_in(select(results.c.generation))
-        apart = self.place.groups.apart
-        connection.execute(delete(apart).where(apart.c.generation.not_in(select(results.c.generation))))
-        some = select(contents.c.generation, contents.c.fingerprint).where(old).limit(BATCH).subquery()
-        number = connection.scalar(select(func.min(some.c.generation)))
-        if number is None:
-            return 0
-        chosen = select(some.c.fingerprint).where(some.c.generation == number)
-        gone = delete(contents).where(contents.c.generation == number, contents.c.fingerprint.in_(chosen))
-        return connection.execute(gone).rowcount
-
     def _store(self, connection: Connection, rows: list[tuple[Any, ...]]) -> int:
         group_state.own(connection, self.place.groups, self.number, self.place.token)
         self.place.backend.make_room(connection, writing=True)
@@ -149,3 +136,22 @@ class Regrouping:
         group_results.put(connection, groups, self.result, saved=before is not None and before.saved, **values)
         self.place.note_unread(connection, self.number)
         return generation
+
+
+def clear(place: Workplace) -> None:
+    """Remove what belongs to no result, little by little: former groups, or the rest of a run that was stopped."""
+    while place.write(partial(_remove_some, groups=place.groups)):
+        pass
+
+
+def _remove_some(connection: Connection, groups: GroupTables) -> int:
+    contents, results, apart = groups.contents, groups.results, groups.apart
+    old = contents.c.generation.not_in(select(results.c.generation))
+    connection.execute(delete(apart).where(apart.c.generation.not_in(select(results.c.generation))))
+    some = select(contents.c.generation, contents.c.fingerprint).where(old).limit(BATCH).subquery()
+    number = connection.scalar(select(func.min(some.c.generation)))
+    if number is None:
+        return 0
+    chosen = select(some.c.fingerprint).where(some.c.generation == number)
+    gone = delete(contents).where(contents.c.generation == number, contents.c.fingerprint.in_(chosen))
+    return connection.execute(gone).rowcount

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, func, select
 
 from dbsim.dedupe.kernels.missing import Limited
 from dbsim.dedupe.options import GroupOptions, PairOptions, described
-from dbsim.dedupe.store_groups import BEING_MADE
+from dbsim.dedupe.store_groups import BEING_MADE, clear
 from dbsim.dedupe.store_pairs import Workplace
 from dbsim.errors import InvalidOption
 from dbsim.lifecycle import groups as stored_groups
@@ -99,6 +99,7 @@ class Stored:
     def remove(self, name: str) -> None:
         """Forget a result; its pairs go with the next sync."""
         self.place.write(lambda c: group_results.remove(c, self.place.groups, name))
+        clear(self.place)
 
     def pending(self, pairing: int) -> int:
         return self.place.read(lambda c: group_state.pending(c, self.place.groups, pairing))

@@ -187,7 +187,7 @@ class Incremental:
         of_pairing = delete(edges).where(edges.c.pairing == self.number)
         _delete(connection, [of_pairing.where(end) for end in ends], update.compared)
         insert_edges(connection, self.place, self.number, update.edges)
-        listed = self.place.backend.json_rows("wanted", ["number"], [])
+        listed = self.place.backend.json_rows("wanted", ["number"])
         for again in update.results:
             some = select(listed.c.number)
             lone = select(apart.c.number).where(apart.c.generation == again.generation, apart.c.fingerprint.in_(some))

@@ -6,17 +6,18 @@ all. Such contents are remembered in `unread`: whoever stores a decision notes t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection
 
 from dbsim.dedupe.contents import Edges, firsts
-from dbsim.dedupe.kernels.exact import compare, features_of, weighted
-from dbsim.dedupe.kernels.remembered import Remembered
+from dbsim.dedupe.kernels.exact import compare, weighted
+from dbsim.dedupe.kernels.remembered import Remembered, part_of
 from dbsim.engines.context import Stage
 from dbsim.engines.signature_rows import Numbers
 from dbsim.engines.source_rows import source_rows, texts
@@ -27,6 +28,7 @@ from dbsim.tables.source import Key
 FEWEST, MOST = 64, 8000  # pairs whose texts are read and compared at once
 CHARACTERS = 4_000_000  # of them, about: the next set is smaller or larger
 A_WORD = 6  # characters of a text for each of its features
+Read = TypeVar("Read")
 
 
 @dataclass
@@ -70,10 +72,11 @@ class Verifier(Stage):
 
     def _remember(self, missing: Numbers, connection: Connection | None) -> None:
         """But what is `unread`: its text may come."""
-        columns = self._read(missing, connection)
-        read = ~np.isin(missing, list(self.unread))
-        kept = [[column[place] for place in np.flatnonzero(read)] for column in columns]
-        self._remembered.add(missing[read], features_of(self.signer, kept))
+        columns = self._asked(lambda c: self._texts(c, missing), connection)
+        documents = self.signer.comparable(columns)  # words are looked up once, for fingerprints and for features
+        read = documents.present & (self.signer.fingerprints(documents) == missing)
+        self.unread.update(missing[~read].tolist())
+        self._remembered.add(missing[read], [part_of(field, read) for field in documents.features])
 
     def _adapt(self, pairs: int, characters: int) -> None:
         if characters > CHARACTERS:
@@ -86,9 +89,14 @@ class Verifier(Stage):
         return Remembered(len(self.signer.fields))
 
     def _read(self, wanted: Numbers, connection: Connection | None) -> list[list[str]]:
-        if connection is not None:
-            return self._texts(connection, wanted)
-        return self.read(lambda c: self._texts(c, wanted))
+        """Without texts that are no longer those of the contents asked for."""
+        columns = self._asked(lambda c: self._texts(c, wanted), connection)
+        if self.signer.keyed:
+            self._drop_others(columns, wanted)
+        return columns
+
+    def _asked(self, work: Callable[[Connection], Read], connection: Connection | None) -> Read:
+        return self.read(work) if connection is None else work(connection)
 
     def _texts(self, connection: Connection, wanted: Numbers) -> list[list[str]]:
         """`columns[field][content]`; the empty text where there is none."""
@@ -99,12 +107,9 @@ class Verifier(Stage):
         for key, values in self._rows(connection, list(numbers)):
             for column, value in zip(columns, values, strict=True):
                 column[numbers[key]] = value
-        if self.signer.keyed:
-            self._drop_others(columns, wanted)
         return columns
 
     def _drop_others(self, columns: list[list[str]], wanted: Numbers) -> None:
-        """Texts that are no longer those of the contents asked for."""
         present, found = self.signer.fingerprint(columns)
         for place in np.flatnonzero(~present | (found != wanted)).tolist():
             self.unread.add(int(wanted[place]))

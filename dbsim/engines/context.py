@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine
 
@@ -47,6 +47,10 @@ class DatabaseContext:
     def searching(self, connection: Connection | None = None) -> AbstractContextManager[Connection]:
         """The caller's connection, or one of dbsim's own; able to compute scores."""
         return transactions.searching(self.engine, self.backend, connection)
+
+    def at_once(self, statement: str, arguments: Any) -> Sequence[Any] | None:
+        """The rows of a statement by itself, where that is quicker than on a connection; None where it is not."""
+        return transactions.at_once(self.engine, self.backend, statement, arguments)
 
     def of(self, record: IndexRecord, signer: Signer | None = None) -> IndexContext:
         """One generation of an index here."""

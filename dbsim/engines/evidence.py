@@ -54,6 +54,20 @@ def between(comparing: Comparing, tables: IndexTables, learned: Learned | None, 
     return comparing.probability(evidence(comparing, tables.record.options, learned, left, right))
 
 
+def of_copies(tables: IndexTables, learned: Learned, larger: str, alias: str = "a") -> str:
+    """The sums for a row and its exact copy, in one number as in `evidence`, as text; `larger` is SQL's maximum."""
+    names, packed, place = tables.names, pack(learned.evidence), learned.evidence.place
+    parts = []
+    for number, (count, rarity) in enumerate(zip(names.counts, names.rarities, strict=True)):
+        worth = f"{packed.weights[number][EQUAL]} + {alias}.{quote(rarity)} * {1 << STRANGERS_LANE}"
+        parts.append(f"CASE WHEN {alias}.{quote(count)} > 0 THEN {worth} ELSE 0 END")
+    total = [str(packed.prior), *(f"({part})" for number, part in enumerate(parts) if number not in place)]
+    if place:
+        here = " + ".join(f"({parts[number]})" for number in place)
+        total.append(f"{larger}({here}, {packed.moved})")
+    return " + ".join(total)
+
+
 @dataclass(frozen=True)
 class Side(FilterColumns):
     """One field of one row."""

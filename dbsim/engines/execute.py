@@ -8,6 +8,7 @@ from operator import attrgetter
 from typing import Any
 
 from sqlalchemy import Connection, CursorResult, Engine, Table, text
+from sqlalchemy.exc import DBAPIError
 
 TableHook = Callable[[Table], Iterable[str]]  # statements after CREATE TABLE, e.g. Citus' create_distributed_table
 LISTENERS = attrgetter(
@@ -48,6 +49,17 @@ def unobserved(engine: Engine, own: Callable[[Connection], None]) -> bool:
     except AttributeError:
         return False
     return not heard and not others and not engine.logger.isEnabledFor(logging.INFO)
+
+
+def as_told(engine: Engine, raw: Any, statement: str, arguments: Any, error: Any) -> Exception | None:
+    """A driver's error as SQLAlchemy's Connection raises it; None when the connection is lost: another replaces it."""
+    dialect = engine.dialect
+    driver: Any = dialect.loaded_dbapi
+    if dialect.is_disconnect(error, raw, None):
+        return None
+    hidden = engine.hide_parameters
+    told: Exception = DBAPIError.instance(statement, arguments, error, driver.Error, hidden, dialect=dialect)
+    return told
 
 
 def ask(connection: Connection, statement: str, **values: Any) -> CursorResult[Any]:

@@ -65,7 +65,7 @@ def signatures_of(connection: Connection, backend: Backend, tables: IndexTables,
     """One row of each of these contents, as far as they are stored."""
     stored, names = tables.signatures, tables.names
     fingerprint = stored.c[names.fingerprint]
-    listed = backend.json_rows("wanted", ["number"], [])
+    listed = backend.json_rows("wanted", ["number"])
     place = func.row_number().over(partition_by=fingerprint, order_by=tables.stored_key).label("dbsim_place")
     values = list(stored.c)[len(tables.key_names) :]
     numbered = select(*values, place).join(listed, listed.c.number == fingerprint).subquery("numbered")
@@ -76,7 +76,7 @@ def signatures_of(connection: Connection, backend: Backend, tables: IndexTables,
 
 def sharing(connection: Connection, backend: Backend, tables: IndexTables, wanted: Sequence[Numbers]) -> Numbers:
     """The contents that have one of these keys, given by key column."""
-    listed, found = backend.json_rows("wanted", ["number"], []), [NOTHING]
+    listed, found = backend.json_rows("wanted", ["number"]), [NOTHING]
     for name, keys in zip(tables.names.keys, wanted, strict=True):
         same = listed.c.number == tables.signatures.c[name]
         found.append(_contents(connection, tables, listed, same, keys))
@@ -87,7 +87,7 @@ def sharing_prefix(
     connection: Connection, backend: Backend, tables: IndexTables, wanted: Sequence[Numbers], masks: Sequence[int]
 ) -> Numbers:
     """The contents whose key begins with the same bits as one of these; each column's mask has ones, then zeros."""
-    listed, found = backend.json_rows("wanted", ["number"], []), [NOTHING]
+    listed, found = backend.json_rows("wanted", ["number"]), [NOTHING]
     for name, keys, mask in zip(tables.names.keys, wanted, masks, strict=True):
         key = tables.signatures.c[name]
         between = key.between(listed.c.number, listed.c.number + literal_column(str(~mask)))

@@ -6,9 +6,9 @@ import gc
 import logging
 import random
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 from weakref import WeakKeyDictionary
 
 from sqlalchemy import Connection, Engine
@@ -148,3 +148,11 @@ def searching(engine: Engine, backend: Backend, connection: Connection | None = 
         raise_explained(backend, error)
     except UNSENDABLE as error:
         raise InvalidOption(f"the database cannot take a name or value: {error}") from error
+
+
+def at_once(engine: Engine, backend: Backend, statement: str, arguments: Any) -> Sequence[Any] | None:
+    """`Backend.at_once`, its errors explained as those of `searching`."""
+    try:
+        return backend.at_once(engine, statement, arguments)
+    except backend.errors as error:
+        raise_explained(backend, error)

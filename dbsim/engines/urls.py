@@ -6,6 +6,7 @@ import difflib
 import os
 import re
 import weakref
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,9 @@ _MADE: weakref.WeakKeyDictionary[Engine, str] = weakref.WeakKeyDictionary()  # a
 _NEWEST: weakref.WeakKeyDictionary[Engine, dict[str, int]] = weakref.WeakKeyDictionary()  # generation of each index
 _INHERITED: list[Any] = []  # pools of the parent process: collected here, their connections would end for it as well
 BUSY_SECONDS = 30  # how long SQLite waits for another writer before dbsim's own retries begin
-STATEMENTS = 200  # compiled ones that an engine remembers: every run of `sync` brings its own, about 80 kB each
+# compiled statements that an engine remembers: every run of `sync` brings its own, about 80 kB each; and errors that a
+# program prints or logs with all that they came from have no values of rows in them
+OWN: dict[str, Any] = {"query_cache_size": 200, "hide_parameters": True}
 # of drivers that dbsim does not use itself: what psycopg calls them, None for what it has no need of
 TRANSLATED = {
     "ssl": "sslmode",
@@ -63,14 +66,15 @@ def _engine_for(url: URL, create: bool) -> Engine:
     if url.get_backend_name() != "sqlite":
         arguments = {name: _number(name, url.query[name]) for name in NUMBERS if name in url.query}
         plain = url.difference_update_query(NUMBERS)
-        made = create_engine(plain, pool_pre_ping=False, connect_args=arguments, query_cache_size=STATEMENTS)
+        made = create_engine(plain, connect_args=arguments, pool_reset_on_return=None, **OWN)
         event.listen(made, "connect", _as_text, insert=True)  # before SQLAlchemy asks for the server's version
+        event.listen(made, "reset", partial(_reset, made.dialect.loaded_dbapi.Error))
         return made
     path = Path(url.database or ":memory:")
     if not create and not in_memory(url) and "uri" not in url.query and not path.exists():
         near = [other for other in path.parent.glob("*") if other.is_file() and DATABASE_FILES.search(other.name)]
         raise UnknownFile("database file", path, near)
-    return create_engine(url, connect_args={"timeout": BUSY_SECONDS}, query_cache_size=STATEMENTS)
+    return create_engine(url, connect_args={"timeout": BUSY_SECONDS}, **OWN)
 
 
 def _as_text(connection: Any, _: object) -> None:
@@ -78,6 +82,17 @@ def _as_text(connection: Any, _: object) -> None:
     if connection.info.parameter_status("client_encoding") == "SQL_ASCII":
         connection.execute("SET client_encoding TO 'UTF8'")
         connection.commit()
+
+
+def _reset(lost: type[Exception], connection: Any, record: Any, _: object) -> None:
+    """What a pool does with a connection that comes back; the pool would log one that a server's timeout has ended.
+
+    At length, and with the statement and its values.
+    """
+    try:
+        connection.rollback()
+    except lost:
+        record.invalidate()
 
 
 def seen(engine: Engine, index: str, generation: int) -> None:

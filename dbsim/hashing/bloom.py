@@ -11,7 +11,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from dbsim.text.arithmetic import Hashes, low_lane, scale
+from dbsim.text.arithmetic import Hashes, places
 from dbsim.text.features import Features
 
 ROUNDING = 1 << 20
@@ -35,13 +35,12 @@ def filters(features: Features, size: int, sample: int = 1) -> Filters:
     bits = np.zeros((len(features), size), np.uint8)
     flat = bits.reshape(-1)
     for documents, hashes in features.blocks():
-        lane = low_lane(hashes)
-        places = scale(lane, size)
-        places += documents * size
-        flat[places if sample == 1 else places[(lane & np.uint64(sample - 1)) == 0]] = 1
+        marks = places(hashes, size)
+        marks += documents * size
+        flat[marks if sample == 1 else marks[(hashes & np.uint64(sample - 1)) == 0]] = 1
     if sample > 1:  # a short text must not lose its only features
         there = features.counts.nonzero()[0]
-        flat[there * size + scale(low_lane(_smallest(features)), size)] = 1
+        flat[there * size + places(_smallest(features), size)] = 1
     packed = np.packbits(bits, axis=1)
     return Filters(packed, np.bitwise_count(packed).sum(axis=1, dtype=np.int64))
 

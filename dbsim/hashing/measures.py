@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from collections.abc import Sequence
 
 import numpy as np
 import scipy  # whose parts load when they are first used
@@ -40,14 +40,17 @@ def paired_jaccard(
 
 def _paired(left: Features, right: Features, lefts: NDArray[np.int64], rights: NDArray[np.int64]) -> Similarities:
     """Two short sorted arrays at a time: three times as fast as looking up the features of all pairs at once."""
-    mine, other = _each_distinct(left), _each_distinct(right)
-    pairs = [(mine[a], other[b]) for a, b in zip(lefts.tolist(), rights.tolist(), strict=True)]
+    numbers = lefts.tolist(), rights.tolist()
+    mine, other = (_each_distinct(side, some) for side, some in zip((left, right), numbers, strict=True))
+    pairs = [(mine[a], other[b]) for a, b in zip(*numbers, strict=True)]
     shared = np.array([common(a, b) for a, b in pairs], np.float64)
     return weighted_mean(shared, np.array([len(a) + len(b) for a, b in pairs], np.float64) - shared)
 
 
-def _each_distinct(features: Features) -> list[Hashes]:
-    return [distinct(features.hashes[start:stop]) for start, stop in pairwise(features.offsets.tolist())]
+def _each_distinct(features: Features, numbers: Sequence[int]) -> dict[int, Hashes]:
+    """Of the documents with these numbers."""
+    hashes, offsets = features.hashes, features.offsets.tolist()
+    return {number: distinct(hashes[offsets[number] : offsets[number + 1]]) for number in set(numbers)}
 
 
 def distinct(hashes: Hashes) -> Hashes:

@@ -144,8 +144,16 @@ class Signer:
 
     def sign(self, texts: Sequence[Sequence[str]]) -> Signatures:
         """`texts[field][document]`; a missing value is the empty text."""
-        parts = [self._sign(self.documents([column[part] for column in texts])) for part in _batches(texts)]
-        return Signatures.concatenate(parts)
+        return self.signed(texts)[0]
+
+    def signed(self, texts: Sequence[Sequence[str]]) -> tuple[Signatures, Documents | None]:
+        """Also what was signed, for who goes on to compare it; None of texts so long that they are signed in parts."""
+        batches = _batches(texts)
+        if len(batches) == 1:
+            documents = self.documents([column[batches[0]] for column in texts])
+            return self._sign(documents), documents
+        parts = [self._sign(self.documents([column[part] for column in texts])) for part in batches]
+        return Signatures.concatenate(parts), None
 
     @cached_property
     def single(self) -> SingleTexts | None:
@@ -163,8 +171,7 @@ class Signer:
 
     def features(self, field: int, texts: Sequence[str]) -> Features:
         """The features of one field's texts, for exact comparison and for choosing parameters."""
-        analyser = self.fields[field].analyser
-        return analyser.features(analyser.tokens(texts, self._hasher))
+        return self.fields[field].analyser.analyse(texts, self._hasher).features
 
     def fingerprint(self, texts: Sequence[Sequence[str]]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
         """(present, fingerprints) alone: what `reconcile` compares, at a fraction of the cost of signing."""
@@ -222,9 +229,7 @@ class Signer:
         return self.model
 
     def _field(self, plan: FieldPlan, texts: Sequence[str], *, filtered: bool = True) -> FieldDocuments:
-        folded = plan.analyser.fold(texts)
-        tokens = plan.analyser.folded_tokens(folded, self._hasher)
-        features = plan.analyser.features(tokens)
+        folded, tokens, features = plan.analyser.analyse(texts, self._hasher)
         return FieldDocuments(
             folded,
             tokens,

@@ -20,6 +20,7 @@ from dbsim.text.features import Analyser, Features
 from dbsim.text.short import WIDE, Shingles, ShortTexts, narrow, widened
 from dbsim.text.slots import SLOT, combine
 
+HALVES = [1 << power for power in range(16, 10, -1)]  # the longest text has 2¹⁷ bits
 ROUNDING = 1e12  # as `Signer.paired` has it
 
 
@@ -46,6 +47,10 @@ class SingleTexts:
     ) -> None:
         self.shingles = ShortTexts(analyser, looked_up).shingles
         self._primes = random_primes(secret)
+        # Dividing is the dear part of a fingerprint: halved a few times, by what 2^place leaves, the number of 250
+        # words takes 2.4 µs instead of 3.7.
+        modulus = self._primes[0] * self._primes[1]
+        self._halves = [(place, pow(2, place, modulus), (1 << place) - 1) for place in HALVES]
         self._bits, self._plan = bits, plan
         self._shift = np.array(LANE - (bits.bit_length() - 1), np.uint32)
         # where the parts of the range begin that `scale` makes, and where the last one ends
@@ -78,6 +83,9 @@ class SingleTexts:
 
     def _fingerprint(self, shingles: Shingles) -> int:
         number = int.from_bytes(shingles.words[::-1].astype("<u8").tobytes() + b"\1", "little")
+        for place, rest, lower in self._halves:
+            if upper := number >> place:
+                number = upper * rest + (number & lower)
         first, second = self._primes
         return (number % first) << PRIME_BITS | number % second
 
@@ -98,5 +106,5 @@ class SingleTexts:
         starts = ordered.searchsorted(self._bounds)
         if len(set(starts.tolist())) == len(starts):
             return ordered.take(starts.take(self._rows))
-        found = signature(Features(shingles.hashes, np.array([0, len(ordered)])), self._plan.positions)[0]
+        found = signature(Features(narrow(shingles.wide), np.array([0, len(ordered)])), self._plan.positions)[0]
         return widened(found).take(self._rows)

@@ -13,14 +13,13 @@ from dbsim.errors import IndexChanged, InvalidOption
 from dbsim.hashing.signer import Signer
 from dbsim.options import IndexOptions
 from dbsim.progress import Progress
-from dbsim.search.generation import Current
+from dbsim.search.generation import CurrentGeneration
 from dbsim.search.searcher import SearchEngine
 from dbsim.tables import catalogue
 from dbsim.tables.index_tables import IndexTables
 from dbsim.tables.source import Key
 
 Result = TypeVar("Result")
-CHANGES = 5  # of options in the middle of one run
 
 
 class IndexBase:
@@ -28,7 +27,7 @@ class IndexBase:
 
     def __init__(self, context: DatabaseContext, record: catalogue.IndexRecord) -> None:
         self._context = context
-        self._current = Current(context, record)
+        self._current = CurrentGeneration(context, record)
 
     @property
     def _search(self) -> SearchEngine:
@@ -83,11 +82,10 @@ class IndexBase:
         return None if texts is None else dict(zip(names, texts, strict=True))
 
     def _deduplicated(self, progress: Progress, work: Callable[[Deduplication], Result]) -> Result:
-        """Begun again when somebody else changes the options meanwhile."""
-        for _ in range(CHANGES):
+        """Begun again whenever somebody else has changed the options meanwhile: a follower must outlive all changes."""
+        while True:
             with suppress(IndexChanged):
                 return self._deduplication(progress).attempt(work)
-        return self._deduplication(progress).attempt(work)
 
     def _deduplication(self, progress: Progress) -> Deduplication:
         return Deduplication(Workplace(self._current.look().context, progress))

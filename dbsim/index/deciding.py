@@ -14,7 +14,14 @@ class Deciding(Searching):
     """Every method is one look into the book of decisions."""
 
     def decide(
-        self, a: Any, b: Any, verdict: str, *, who: str = "", note: str = "", connection: Caller = None
+        self,
+        a: Any,
+        b: Any,
+        verdict: str,
+        *,
+        who: str | None = None,
+        note: str | None = None,
+        connection: Caller = None,
     ) -> Decision:
         """Say of two rows that they are the "same", "different", or that you are "unsure"; kept in the database.
 
@@ -23,7 +30,7 @@ class Deciding(Searching):
         """
         one, two = self.key(a), self.key(b)
         score = self._current.ask(lambda search: search.explain(one, two)).exact
-        return self._book().decide(one, two, verdict, who, note, score, connection_of(connection))
+        return self._book().decide(one, two, verdict, who or "", note or "", score, connection_of(connection))
 
     def undecide(self, a: Any, b: Any, *, connection: Caller = None) -> bool:
         """Take the decision about two rows back; whether there was one."""

@@ -7,13 +7,11 @@ from typing import Any
 
 from dbsim.engines.callers import Caller, connection_of
 from dbsim.errors import InvalidOption
+from dbsim.hashing.records.probability import CERTAIN
 from dbsim.index.base import IndexBase
 from dbsim.search.door import MATCHES, Admission, Door, Match
 from dbsim.search.flagged import Flagged, flagged
 from dbsim.sync import models
-
-# for what is done without a look: precision was at least .98 on public sets and on a generated register of families
-CERTAIN = 0.9
 
 
 class AtTheDoor(IndexBase):

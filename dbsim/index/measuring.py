@@ -52,7 +52,7 @@ class Measuring(IndexBase):
     def tune(
         self,
         *,
-        families: Sequence[str] = (),
+        families: Sequence[str] | None = None,
         threshold: float | None = None,
         recall: float | None = None,
         sample: int = 2000,
@@ -61,6 +61,8 @@ class Measuring(IndexBase):
     ) -> TuneReport:
         """Measure recall, rows ranked and cost of a grid of settings on a sample of the table."""
         require_positive(sample=sample)
+        if families is not None and not families:
+            raise InvalidOption("no family to measure: name some, or leave `families` out for the index's own")
         texts, rows = self._context.read(lambda c: sample_of(c, self._context.backend, self._tables, sample))
         tuning = Tuning(
             self._signer,
@@ -71,7 +73,7 @@ class Measuring(IndexBase):
             probes=probes,
         )
         try:
-            return tuning.run(families or [self.options.family], progress)
+            return tuning.run([self.options.family] if families is None else families, progress)
         except ValueError as error:
             raise InvalidOption(str(error)) from error
 

@@ -8,7 +8,7 @@ from dbsim.dedupe.acting.golden import FREQUENT, Golden, GoldenOptions
 from dbsim.dedupe.acting.keep import Ranking
 from dbsim.dedupe.acting.merge import Merging
 from dbsim.dedupe.acting.resolve import Resolution
-from dbsim.index.door import CERTAIN
+from dbsim.hashing.records.probability import CERTAIN
 from dbsim.index.grouping import Grouping
 from dbsim.progress import Progress, quiet
 

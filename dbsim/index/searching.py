@@ -17,6 +17,7 @@ from dbsim.search.explain import Explanation
 from dbsim.search.limits import Search, SearchOptions, Text, Where, by_field
 from dbsim.search.results import Results
 from dbsim.search.searcher import SearchEngine
+from dbsim.search.several import BATCH
 
 USUAL = Search()
 MATCHING = Search(limit=1000)
@@ -110,13 +111,17 @@ class Searching(IndexBase):
         asked, own = options.changed(**changes), connection_of(connection)
 
         def question(search: SearchEngine) -> list[Results]:
-            fields = [by_field(search.options, text) for text in texts]
-            signed = search.sign(fields, asked.probes, own) if texts else []
-            bounds = asked.bounds(search.options)
-            if decided is None:
-                return search.search_many(signed, bounds, asked.where, own)
-            keys = [None if key is None else self.key(key) for key in decided]
-            return search.search_each(signed, keys, bounds, asked.where, own)
+            fields, bounds = [by_field(search.options, text) for text in texts], asked.bounds(search.options)
+            keys = [None if key is None else self.key(key) for key in decided or ()]
+            found: list[Results] = []
+            for start in range(0, len(fields), BATCH):  # of more texts only the results stay in memory
+                some = slice(start, start + BATCH)
+                signed = search.sign(fields[some], asked.probes, own)
+                if decided is None:
+                    found += search.search_many(signed, bounds, asked.where, own)
+                else:
+                    found += search.search_each(signed, keys[some], bounds, asked.where, own)
+            return found
 
         return self._current.ask(question, own)
 

@@ -1,0 +1,1 @@
+"""Create, change, rename and drop an index; its status; the statements that define it."""

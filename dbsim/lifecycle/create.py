@@ -63,7 +63,7 @@ def create(
     if read(engine, backend, lambda c: same_exists(c, asked, given)):
         return False
     options = read(engine, backend, lambda c: resolved(c, backend, asked, source))
-    record = new_record(options, source.primary_key, secret or secrets.token_bytes(16))
+    record = new_record(options, source.primary_key, secrets.token_bytes(16) if secret is None else secret)
     if options.inline:
         read(engine, backend, lambda c: backend.require_inline(c, IndexTables(record), source))
 
@@ -174,17 +174,21 @@ def require_free(connection: Connection, name: str) -> None:
 
 def same_exists(connection: Connection, asked: IndexOptions, given: Sequence[str]) -> bool:
     """Whether the index is there already; IndexExists when it is with other options."""
-    if not catalogue.exists(connection, asked.name):
+    found = catalogue.generations(connection, asked.name)  # in one statement: it may be dropped after a first look
+    if not found:
         return False
-    differences = catalogue.load(connection, asked.name).options.differences(asked.with_plan(), given)
+    differences = found[0].options.differences(asked.with_plan(), given)
     if differences:
         raise IndexExists(asked.name, differences)
     return True
 
 
-def new_record(options: IndexOptions, primary_key: PrimaryKey, secret: bytes = b"") -> catalogue.IndexRecord:
+def new_record(options: IndexOptions, primary_key: PrimaryKey, secret: bytes | None = None) -> catalogue.IndexRecord:
+    """Without a secret the database draws one when it is written."""
+    if secret is not None and not secret:
+        raise InvalidOption("a secret of no bytes keeps nothing secret: leave it out, and one is drawn")
     return catalogue.IndexRecord(
-        options=options, primary_key=primary_key, secret=secret, unicode_version=UNICODE_VERSION
+        options=options, primary_key=primary_key, secret=secret or b"", unicode_version=UNICODE_VERSION
     )
 
 

@@ -69,12 +69,12 @@ def complete(connection: Connection, backend: Backend, tables: IndexTables) -> N
     for side, column in enumerate((table.c.fingerprint_a, table.c.fingerprint_b)):
         connection.execute(update(table).where(column.is_(None)).values({column: _now(decided, side, tables)}))
     if stored_groups.exist(connection, backend, GroupTables.of(tables)):
-        _respect(connection, backend, tables)
+        _respect(connection, backend, tables, decided)
 
 
-def _respect(connection: Connection, backend: Backend, tables: IndexTables) -> None:
+def _respect(connection: Connection, backend: Backend, tables: IndexTables, decided: DecisionTables) -> None:
     groups, width = GroupTables.of(tables), len(tables.key_names)
-    gone, new = ([tuple(row) for row in connection.execute(one)] for one in _differences(tables))
+    gone, new = ([tuple(row) for row in connection.execute(one)] for one in _differences(decided, groups))
     rows = [*gone, *new]
     keys = list(dict.fromkeys(key for row in rows for key in (row[:width], row[width : 2 * width])))
     for some in chunks(keys, backend.key_batch):
@@ -85,24 +85,24 @@ def _respect(connection: Connection, backend: Backend, tables: IndexTables) -> N
     backend.insert_rows(connection, groups.respected, new)
 
 
-def _differences(tables: IndexTables) -> tuple[Any, Any]:
+def _differences(decided: DecisionTables, groups: GroupTables) -> tuple[Any, Any]:
     """Decisions that groups respect and that are no more as they were; decisions in force that they do not know."""
-    known, now = select(GroupTables.of(tables).respected), DecisionTables.of(tables).in_force()
+    known, now = select(groups.respected), decided.in_force()
     return known.except_(now), now.except_(known)
 
 
 def incomplete(connection: Connection, backend: Backend, tables: IndexTables) -> bool:
     """Whether `complete` has something to do."""
-    if not exist(connection, backend, tables):
-        return False
-    decided = DecisionTables.of(tables)
+    decided, groups = DecisionTables.of(tables), GroupTables.of(tables)
     table = decided.decisions
+    if not backend.has_table(connection, table.name):
+        return False
     work = [table.c.fingerprint_a.is_(None), table.c.fingerprint_b.is_(None), decided.orphaned()]
     if connection.execute(select(table.c.verdict).where(or_(*work)).limit(1)).first() is not None:
         return True
-    if not stored_groups.exist(connection, backend, GroupTables.of(tables)):
+    if not stored_groups.exist(connection, backend, groups):
         return False
-    return any(connection.execute(one.limit(1)).first() is not None for one in _differences(tables))
+    return any(connection.execute(one.limit(1)).first() is not None for one in _differences(decided, groups))
 
 
 def carry_over(connection: Connection, backend: Backend, old: IndexTables, new: IndexTables) -> None:

@@ -11,8 +11,9 @@ from sqlalchemy import Connection
 
 from dbsim.engines.backend import Backend
 from dbsim.engines.urls import shown
+from dbsim.errors import StatementRejected
 from dbsim.tables.index_tables import IndexTables
-from dbsim.tables.source import PrimaryKey, Source
+from dbsim.tables.source import Source
 
 LOOKED_AT = 300  # tables among which a renamed one is sought
 WIDER = {  # a key of the left type keeps its values in those on the right
@@ -61,12 +62,16 @@ def wider(old: str, new: str) -> bool:
     )
 
 
-def widened(backend: Backend, tables: IndexTables, source: Source | None) -> PrimaryKey | None:
-    """The key's types that the index has to follow, or None."""
-    key = tables.record.primary_key
-    if source is None or not backend.typed_keys or source.primary_key == key:
-        return None
-    return source.primary_key if _key_problem(backend, tables, source) is None else None
+def widened(connection: Connection, backend: Backend, tables: IndexTables) -> bool:
+    """Whether the key has a type now that holds the same values and more: dbsim's own tables follow.
+
+    A table that does not fit in any other way is refused.
+    """
+    options = tables.record.options
+    source = backend.describe(connection, options.table, options.schema)
+    if (problem := source_problem(connection, backend, tables, source)) is not None:
+        raise StatementRejected(f"index {options.name!r} cannot follow table {options.table!r}: {problem}")
+    return source is not None and backend.typed_keys and source.primary_key != tables.record.primary_key
 
 
 # ── what it is called now ──

@@ -83,8 +83,8 @@ def show(connection: Connection, backend: Backend, groups: GroupTables) -> None:
 
 
 def complete_views(connection: Connection, backend: Backend, groups: GroupTables) -> None:
-    """Groups that an earlier dbsim has stored have no view of their pairs."""
-    if exist(connection, backend, groups) and not backend.has_table(connection, stored_pairs_name(groups)):
+    """Groups that an earlier dbsim has stored have no view of their pairs, or one that says of copies of persons 1."""
+    if exist(connection, backend, groups):
         _show_pairs(connection, backend, groups)
 
 
@@ -92,7 +92,9 @@ def _show_pairs(connection: Connection, backend: Backend, groups: GroupTables) -
     """Not where the view of pairs itself reads what is stored; an old index has no decisions before the first sync."""
     record = groups.tables.record
     if not record.options.distributed and backend.has_table(connection, decisions_name(record.name)):
-        run(connection, [stored_pairs_view(groups), *backend.table_settings([stored_pairs_name(groups)])])
+        name = stored_pairs_name(groups)
+        made = backend.view_made_anew(name, _stored_pairs(connection, backend, groups))
+        run(connection, [*made, *backend.table_settings([name])])
 
 
 def renew(connection: Connection, backend: Backend, groups: GroupTables, after_create_table: TableHook | None) -> None:
@@ -125,22 +127,30 @@ def stored_pairs_name(groups: GroupTables) -> str:
     return identifier("dbsim", groups.tables.record.name, STORED_PAIRS)
 
 
-def stored_pairs_view(groups: GroupTables) -> str:
+def _stored_pairs(connection: Connection, backend: Backend, groups: GroupTables) -> str:
     tables, surface = groups.tables, Surface(groups.tables)
     decisions = quote(decisions_name(tables.record.name))
     decided = surface.decided(decisions)
+    published = f"(SELECT r.pairing FROM {quote(groups.results.name)} AS r WHERE r.name = {literal(PUBLISHED)})"
     names = {
         "keys": _keys(surface),
         "signatures": quote(tables.signatures.name),
         "fingerprint": quote(tables.names.fingerprint),
         "edges": quote(groups.edges.name),
-        "published": f"(SELECT r.pairing FROM {quote(groups.results.name)} AS r WHERE r.name = {literal(PUBLISHED)})",
+        "published": published,
         "decisions": decisions,
         "undecided": decided["undecided"],
         "same_in_order": decided["same_in_order"],
         "a_before_b": f"({surface.key_of('a')}) < ({surface.key_of('b')})",
+        "copy_score": "1.0",
+        "copy_exact": "1 = 1",
+        "enough": "",
     }
-    return f"CREATE VIEW {quote(stored_pairs_name(groups))} AS {filled(sql('common', 'stored_pairs'), names)}"
+    if score := backend.score_of_copies(connection, tables):
+        least = backend.json_number("g.pairing", "threshold")
+        sought = f"(SELECT {least} FROM {quote(groups.state.name)} AS g WHERE g.id = {published})"
+        names |= {"copy_score": score, "copy_exact": "1 = 0", "enough": f" AND {score} >= {sought}"}
+    return filled(sql("common", "stored_pairs"), names)
 
 
 def singular(name: str) -> str:

@@ -88,9 +88,10 @@ def create_records(
 
 
 def _exists(connection: Connection, name: str, table: str, kinds: Mapping[str, str], more: Mapping[str, Any]) -> bool:
-    if not catalogue.exists(connection, name):
+    found = catalogue.generations(connection, name)
+    if not found:
         return False
-    options = catalogue.load(connection, name).options
+    options = found[0].options
     if not options.hashing.rarity or options.table != table.rpartition(".")[2]:
         raise IndexExists(name, ["it is not an index of the persons in this table"])
     stored = {field.name: field.normaliser.removeprefix(PREFIX) for field in options.fields}

@@ -14,7 +14,6 @@ from dbsim.hashing.records.evidence import UNIT
 from dbsim.hashing.records.family import COPY
 from dbsim.hashing.records.probability import probability_of
 from dbsim.lifecycle import groups as stored_groups
-from dbsim.lifecycle.create import outdated
 from dbsim.lifecycle.fit import source_problem
 from dbsim.lifecycle.words import filters as word_filters
 from dbsim.outside import why_missing
@@ -237,13 +236,14 @@ def _mean_count(count: Any) -> Any:
 
 
 def _not_in_place(connection: Connection, backend: Backend, tables: IndexTables) -> list[str]:
-    if outdated(connection, backend, tables):  # which lack what is new, too
+    surface, triggers = backend.defects(connection, tables)
+    if surface.outdated or triggers.outdated:  # which lack what is new, too
         return ["its triggers, views and functions are of an earlier dbsim: run `dbsim sync`, which makes them anew"]
     found = []
-    if tables.record.options.triggers and (missing := backend.missing_triggers(connection, tables)):
-        found.append(f"{len(missing)} triggers are missing, changes go unnoticed: run `dbsim sync`")
-    if missing := backend.missing_surface(connection, tables):
-        found.append(f"{len(missing)} views or functions for SQL are missing ({missing[0]}, …): run `dbsim sync`")
+    if triggers.missing:
+        found.append(f"{len(triggers.missing)} triggers are missing, changes go unnoticed: run `dbsim sync`")
+    if views := surface.missing:
+        found.append(f"{len(views)} views or functions for SQL are missing ({views[0]}, …): run `dbsim sync`")
     return found
 
 

@@ -15,7 +15,7 @@ from dbsim.engines.registry import backend_of
 from dbsim.engines.urls import shown
 from dbsim.errors import InvalidOption, NotInPlace
 from dbsim.lifecycle import schema
-from dbsim.lifecycle.create import new_record, outdated
+from dbsim.lifecycle.create import new_record
 from dbsim.lifecycle.fit import source_problem
 from dbsim.migrate.operations import backend_for, emit, offline
 from dbsim.options import IndexOptions
@@ -48,13 +48,14 @@ def _missing(connection: Connection, backend: Backend, name: str) -> str | None:
     source = backend.describe(connection, options.table, options.schema)
     if (problem := source_problem(connection, backend, tables, source)) is not None:
         return problem
-    if outdated(connection, backend, tables):  # they work, and the next sync makes them anew
+    surface, triggers = backend.defects(connection, tables)
+    if surface.outdated or triggers.outdated:  # they work, and the next sync makes them anew
         return None
-    if options.triggers and (missing := backend.missing_triggers(connection, tables)):
-        return f"the trigger {missing[0]} is missing: run `dbsim sync {shlex.quote(shown(connection.engine))} {name}`"
-    if tables.record.ready and (missing := backend.missing_surface(connection, tables)):  # the first sync makes them
-        return f"{missing[0]} is missing: run `dbsim sync {shlex.quote(shown(connection.engine))} {name}`"
-    return None
+    missing = [f"the trigger {trigger}" for trigger in triggers.missing]
+    if tables.record.ready:  # the first sync makes them
+        missing += surface.missing
+    remedy = f"run `dbsim sync {shlex.quote(shown(connection.engine))} {name}`"
+    return f"{missing[0]} is missing: {remedy}" if missing else None
 
 
 @contextmanager

@@ -84,7 +84,7 @@ def create_index(
     options: IndexOptions,
     *,
     primary_key: KeyTypes | None = None,
-    secret: bytes = b"",
+    secret: bytes | None = None,
     home: str = "public",
     after_create_table: TableHook | None = None,
 ) -> None:
@@ -197,7 +197,7 @@ def _rename(op: Operations, table: str, schema: str | None, shown: Mapping[str, 
 
 
 def _new_or_there(
-    connection: Connection, backend: Backend, options: IndexOptions, key: PrimaryKey, secret: bytes
+    connection: Connection, backend: Backend, options: IndexOptions, key: PrimaryKey, secret: bytes | None
 ) -> catalogue.IndexRecord:
     """A record for a new index; of one that is there, its own, so that what a killed run left out is made up for."""
     backend.alone(connection)

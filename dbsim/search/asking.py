@@ -105,7 +105,7 @@ class Asker(Stage):
         hits = bounds.rounds[0]
         values = self._values(query, cut, bounds, hits)
         values["dbsim_ranked"] += 1
-        rows = self.backend.at_once(self.engine, known.sql, known.arguments(values)) if known is not None else None
+        rows = self.context.at_once(known.sql, known.arguments(values)) if known is not None else None
         if rows is None or (rows and rows[0][0] > bounds.max_candidates):
             return None
         found = self._found(rows, cut)
@@ -153,11 +153,11 @@ class Asker(Stage):
         ranked = [self._ranked(row, 1, cut) for row in rows if row[1] is not None]
         return Found(ranked, rows[0][0] if rows else 0)
 
-    def _ranked(self, row: Sequence[Any], start: int, cut: Cut | None) -> Ranked:
+    def _ranked(self, row: Sequence[Any], start: int, cut: Cut) -> Ranked:
         """From score, fingerprint, key, whether it is there, whether it waits, and the texts of a doubtful row."""
         end = start + 2 + self._width
         score, there = row[start], row[end]
-        doubtful = cut is not None and there and len(row) > end + 2 and cut.doubtful(score)
+        doubtful = there and len(row) > end + 2 and cut.doubtful(score)
         texts = self._texts(row[end + 2 :]) if doubtful else None
         return Ranked(tuple(row[start + 2 : end]), score, row[start + 1], bool(there), bool(row[end + 1]), texts)
 

@@ -18,7 +18,7 @@ Result = TypeVar("Result")
 FRESH = 2.0  # seconds after which the catalogue is looked at again; an old generation is kept in step much longer
 
 
-class Current:
+class CurrentGeneration:
     """Searches on connections of dbsim's own take what the catalogue said a moment ago: both generations are full.
 
     In a caller's transaction the catalogue is asked each time, because its snapshot may be older than a generation.

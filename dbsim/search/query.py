@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from itertools import chain
-from typing import Any
+from itertools import chain, repeat
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dbsim.hashing.bloom import count_range
+from dbsim.hashing.documents import Documents
 from dbsim.hashing.signer import Signatures
 from dbsim.hashing.single import One
 from dbsim.options import IndexOptions
 from dbsim.text.short import Shingles
 
 
-@dataclass(frozen=True)
-class Query:
+class Query(NamedTuple):
     """Bucket keys, and bits (None for an absent field) and count of every field.
 
     `lookups` are the values looked up in each key column where they are more than the key itself: the key and its
-    neighbours. `texts`, one a field, are there when they were given or had to be read; `shingles` when the text was
-    signed by itself.
+    neighbours. `texts`, one a field, are there when they were given or had to be read; what was made of them also: the
+    `shingles` of a text that was signed by itself, or the documents of a batch and the `place` among them.
     """
 
     keys: tuple[int, ...]
@@ -34,7 +33,9 @@ class Query:
     texts: tuple[str, ...] = ()
     rarities: tuple[int, ...] = ()  # of records of persons
     fingerprint: int | None = None
-    shingles: Shingles | None = field(default=None, compare=False, repr=False)
+    shingles: Shingles | None = None
+    documents: Documents | None = None
+    place: int = 0
 
     @staticmethod
     def single(one: One, text: str) -> Query:
@@ -43,10 +44,21 @@ class Query:
         return Query(keys, (bits,), (count,), texts=(text,), fingerprint=fingerprint, shingles=shingles)
 
     @staticmethod
-    def of(signatures: Signatures) -> list[Query | None]:
+    def of(
+        signatures: Signatures, texts: Sequence[tuple[str, ...]] | None = None, documents: Documents | None = None
+    ) -> list[Query | None]:
         """One query a document; None for one without features, which matches nothing."""
-        keys, fields = signatures.keys.shape[1], len(signatures.filters)
-        return [Query.from_row(row, keys, fields) for row in signatures.as_tuples()]
+        columns = signatures.as_columns()
+        keys, fields, count = signatures.keys.shape[1], len(signatures.filters), len(signatures)
+        filters = columns[1 + keys : 1 + keys + 2 * fields]
+        parts = [columns[1 : 1 + keys], filters[0::2], filters[1::2], columns[1 + keys + 2 * fields :]]
+        made = zip(
+            columns[0], *(_rows(part, count) for part in parts), texts or repeat((), count), range(count), strict=True
+        )
+        return [
+            None if fingerprint is None else Query(own, bits, counts, (), text, rare, fingerprint, None, documents, at)
+            for fingerprint, own, bits, counts, rare, text, at in made
+        ]
 
     @staticmethod
     def from_row(row: tuple[Any, ...], keys: int, fields: int) -> Query | None:
@@ -85,6 +97,10 @@ class Query:
 def as_lookups(values: NDArray[np.int64]) -> tuple[tuple[int, ...], ...]:
     """keys × width; () when there is but the key itself."""
     return tuple(map(tuple, values.tolist())) if values.shape[1] > 1 else ()
+
+
+def _rows(columns: Sequence[Sequence[Any]], count: int) -> Iterable[tuple[Any, ...]]:
+    return zip(*columns, strict=True) if columns else repeat((), count)
 
 
 @lru_cache(maxsize=64)

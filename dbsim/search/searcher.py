@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from operator import contains
 from typing import Any, cast
@@ -56,15 +56,12 @@ class SearchEngine(Rows):
             one = self.signer.single.sign(columns[0][0])
             if one is not None:
                 return [Query.single(one, columns[0][0])]
-        found = Query.of(self.signer.sign(columns))
-        neighbours = self._neighbours(columns, probes) if probes else None
-        return [
-            query
-            and self._spread(
-                replace(query, texts=texts), as_lookups(neighbours[number]) if neighbours is not None else ()
-            )
-            for number, (query, texts) in enumerate(zip(found, zip(*columns, strict=True), strict=True))
-        ]
+        signed, documents = self.signer.signed(columns)
+        found = Query.of(signed, list(zip(*columns, strict=True)), documents)
+        if not probes:
+            return found if self.signer.family.radius is None else [query and self._spread(query) for query in found]
+        pairs = zip(found, self._neighbours(columns, probes), strict=True)
+        return [query and self._spread(query, as_lookups(neighbours)) for query, neighbours in pairs]
 
     def _signed_in_sql(
         self, columns: Sequence[Sequence[str]], probes: int, connection: Connection | None
@@ -76,7 +73,7 @@ class SearchEngine(Rows):
             rows = self.backend.sign_in_sql(own, self.tables, columns)
         signed = [self._stored_query(row) for row in rows]
         return [
-            query and replace(query, texts=tuple(texts))
+            query and query._replace(texts=tuple(texts))
             for query, texts in zip(signed, zip(*columns, strict=True), strict=True)
         ]
 
@@ -90,7 +87,7 @@ class SearchEngine(Rows):
         """With every value to look up, where that is more than the keys."""
         if not lookups and self.signer.family.radius is not None:
             lookups = as_lookups(self.signer.family.spread(np.array([query.keys]), self.signer.plan)[0])
-        return replace(query, lookups=lookups) if lookups else query
+        return query._replace(lookups=lookups) if lookups else query
 
     def search(
         self,
@@ -252,7 +249,7 @@ class SearchEngine(Rows):
         if query is None:
             return None
         bits = tuple(None if value is None else self.backend.read_bits(value) for value in query.bits)
-        return self._spread(replace(query, bits=bits))
+        return self._spread(query._replace(bits=bits))
 
 
 def _bound(values: dict[str, Any], element: Any, **_: object) -> Any:

@@ -26,7 +26,6 @@ from dbsim.spark.layout import Layout
 from dbsim.spark.parcels import Numbers, binary, unbinary
 
 Batches = Iterator[pa.RecordBatch]
-Function = Callable[[Batches], Batches]
 EXACT = 1000  # pairs whose texts are compared at once
 
 
@@ -126,7 +125,7 @@ class Work:
 
     def assigned(self, contents: pa.Table, copies: Numbers, graph: Graph, exact: NDArray[np.bool_]) -> Assignment:
         """`contents` in the order of their first rows."""
-        made = Contents(_numbers(contents, "f"), copies, graph, exact)
+        made = Contents(_numbers(contents, "f"), copies, graph, exact, np.ones(len(copies)))
         return assign(made, self.grouping.by, self.grouping.threshold, self.scores(contents))
 
     def scores(self, contents: pa.Table) -> Scores:

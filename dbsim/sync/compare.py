@@ -12,8 +12,8 @@ from sqlalchemy import ColumnElement, Connection, func, literal_column, select
 from dbsim.engines.context import Stage
 from dbsim.engines.pause import Pace
 from dbsim.engines.source_rows import source_rows, texts
-from dbsim.sync.presign import Rehearsal
-from dbsim.sync.refresh import refresh, rehearse
+from dbsim.sync.presign import SignedAhead
+from dbsim.sync.refresh import refresh, sign_ahead
 from dbsim.tables import catalogue
 from dbsim.tables.key_conditions import after, among, chunks, key_columns, up_to
 from dbsim.tables.names import quote
@@ -112,12 +112,12 @@ class Comparison(Stage):
         pace = Pace(self.backend.queue_batch, self.backend.writers_wait)
         while keys:
             some, keys = keys[: pace.size], keys[pace.size :]
-            signer = Rehearsal(self.signer)
+            signer = SignedAhead(self.signer)
             if self.backend.writers_wait:
-                signer = self.read(lambda c: rehearse(c, self.backend, self.tables, self.signer, some))  # noqa: B023
+                signer = self.read(lambda c: sign_ahead(c, self.backend, self.tables, self.signer, some))  # noqa: B023
             yield pace.write(self.write, partial(self._repair, signer=signer, keys=some))
 
-    def _repair(self, connection: Connection, signer: Rehearsal, keys: Sequence[Key]) -> int:
+    def _repair(self, connection: Connection, signer: SignedAhead, keys: Sequence[Key]) -> int:
         self.backend.share(connection, self.tables.record.name)
         mine, found = self.tables.record, catalogue.generations(connection, self.tables.record.name)
         if (mine.generation, mine.secret) not in {(record.generation, record.secret) for record in found}:

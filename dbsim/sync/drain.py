@@ -14,8 +14,8 @@ from dbsim.engines.pause import Pace
 from dbsim.progress import Progress
 from dbsim.sync import models
 from dbsim.sync.generations import Generations
-from dbsim.sync.presign import Rehearsal
-from dbsim.sync.refresh import quarantine_unreadable, refresh, rehearse
+from dbsim.sync.presign import SignedAhead
+from dbsim.sync.refresh import quarantine_unreadable, refresh, sign_ahead
 from dbsim.tables import catalogue
 from dbsim.tables.key_conditions import sendable
 
@@ -49,14 +49,14 @@ class Drain:
 
     def batch(self) -> int:
         """The next changes; on SQLite signed before the write lock is taken."""
-        rehearsals: dict[int, Rehearsal] | None = {}
+        signed_ahead: dict[int, SignedAhead] | None = {}
         if self.index.backend.writers_wait:
-            rehearsals = self.index.read(self._rehearse)
-            if rehearsals is None:  # nobody's write waits for a look at an empty queue
+            signed_ahead = self.index.read(self._sign_ahead)
+            if signed_ahead is None:  # nobody's write waits for a look at an empty queue
                 return 0
-        return self.pace.write(self.index.write, lambda c: self.step(c, rehearsals))
+        return self.pace.write(self.index.write, lambda c: self.step(c, signed_ahead))
 
-    def _rehearse(self, connection: Connection) -> dict[int, Rehearsal] | None:
+    def _sign_ahead(self, connection: Connection) -> dict[int, SignedAhead] | None:
         """For each generation; None when nothing waits."""
         backend = self.index.backend
         keys = backend.pending(connection, self.index.tables, self.pace.size)
@@ -66,10 +66,10 @@ class Drain:
         for tables, signer in self.index.all(connection):
             models.current(connection, tables, signer)
             if signer.model is not None:
-                found[tables.record.generation] = rehearse(connection, backend, tables, signer, keys)
+                found[tables.record.generation] = sign_ahead(connection, backend, tables, signer, keys)
         return found
 
-    def step(self, connection: Connection, rehearsals: dict[int, Rehearsal] | None = None) -> int:
+    def step(self, connection: Connection, signed_ahead: dict[int, SignedAhead] | None = None) -> int:
         """Claim a batch, lock its documents, read the truth, write, all in the caller's transaction."""
         backend = self.index.backend
         backend.share(connection, self.index.name)
@@ -85,8 +85,8 @@ class Drain:
                 models.current(connection, tables, signer)
                 if signer.model is None:  # nothing is stored yet, and the filling will read it all
                     continue
-                rehearsal = (rehearsals or {}).get(tables.record.generation) or Rehearsal(signer)
-                refresh(connection, backend, tables, rehearsal, keys)
+                signed = (signed_ahead or {}).get(tables.record.generation) or SignedAhead(signer)
+                refresh(connection, backend, tables, signed, keys)
                 if unreadable:
                     quarantine_unreadable(connection, tables, backend.unreadable_keys(connection, tables))
         return len(keys)

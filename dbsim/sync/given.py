@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 from dbsim.engines.backend import Backend
 from dbsim.engines.stored_keys import stored_keys
 from dbsim.sync import models
-from dbsim.sync.presign import Rehearsal
+from dbsim.sync.presign import SignedAhead
 from dbsim.sync.refresh import refresh
 from dbsim.sync.worker import Worker
 from dbsim.tables import catalogue
@@ -35,7 +35,7 @@ def _refresh(worker: Worker, connection: Connection, keys: Sequence[Key]) -> int
     for tables, signer in found:
         models.current(connection, tables, signer)
         if signer.model is not None:  # before that nothing is stored, and the filling will read all rows
-            refresh(connection, worker.backend, tables, Rehearsal(signer), wanted)
+            refresh(connection, worker.backend, tables, SignedAhead(signer), wanted)
     return len(wanted)
 
 

@@ -16,7 +16,7 @@ from dbsim.lifecycle import groups as stored_groups
 from dbsim.lifecycle.words import slices
 from dbsim.sync import models
 from dbsim.sync.filling.parts import Parts
-from dbsim.sync.presign import Rehearsal
+from dbsim.sync.presign import SignedAhead
 from dbsim.tables.catalogue import generations, quarantine_table
 from dbsim.tables.group_tables import GroupTables, note_changes
 from dbsim.tables.index_tables import IndexTables
@@ -27,7 +27,7 @@ UNREADABLE = "a key that is not valid UTF-8"
 
 
 def refresh(
-    connection: Connection, backend: Backend, tables: IndexTables, signer: Rehearsal, keys: Sequence[Key]
+    connection: Connection, backend: Backend, tables: IndexTables, signer: SignedAhead, keys: Sequence[Key]
 ) -> int:
     """Lock the documents, read the truth, replace what is stored; a key without a row loses its signature."""
     done = 0
@@ -74,12 +74,12 @@ def last_stored(connection: Connection, tables: IndexTables) -> Key | None:
     return None if row is None else tuple(row)
 
 
-def rehearse(
+def sign_ahead(
     connection: Connection, backend: Backend, tables: IndexTables, signer: Signer, keys: Sequence[Key]
-) -> Rehearsal:
+) -> SignedAhead:
     """Sign in advance what `refresh` will find."""
     found = (source_texts(connection, backend, tables, some) for some in chunks(keys, backend.key_batch))
-    return Rehearsal(signer, chain.from_iterable(found))
+    return SignedAhead(signer, chain.from_iterable(found))
 
 
 def source_texts(

@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 
 from sqlalchemy import Connection, insert, literal, select
 
+from dbsim.engines.backend import Defects
 from dbsim.engines.execute import run
-from dbsim.errors import StatementRejected
 from dbsim.lifecycle import decisions
 from dbsim.lifecycle import groups as stored_groups
 from dbsim.lifecycle.create import LOCK_WAIT, show
-from dbsim.lifecycle.fit import source_problem, widened
+from dbsim.lifecycle.fit import widened
 from dbsim.lifecycle.rename import Renames, rename
 from dbsim.lifecycle.words import slices
 from dbsim.sync.generations import Generations
@@ -19,19 +19,18 @@ from dbsim.tables import catalogue
 from dbsim.tables.group_tables import GroupTables
 from dbsim.tables.index_tables import IndexTables
 
+NONE = Defects()
+
 
 @dataclass(frozen=True)
 class Survey:
-    """What one look at an index found: its generations, and what of the one that is searched is not in order.
-
-    Of triggers and of views with functions: those that are missing, and whether others are of an earlier dbsim.
-    """
+    """What one look at an index found: its generations, and what of the one that is searched is not in order."""
 
     found: list[catalogue.IndexRecord]
     unadopted: bool = False  # a migration left questions open; nothing more was looked at …
     widened: bool = False  # … nor when the key has another type now
-    surface: tuple[list[str], bool] = ([], False)
-    triggers: tuple[list[str], bool] = ([], False)
+    surface: Defects = NONE
+    triggers: Defects = NONE
 
     @property
     def in_order(self) -> bool:
@@ -56,13 +55,9 @@ class Repair:
         self.index.use(found[0])
         if not adopted and self._open_questions(found):
             return Survey(found, unadopted=True)
-        if self._widened(connection) and not followed:
+        if widened(connection, self.index.backend, self.index.tables) and not followed:
             return Survey(found, widened=True)
-        tables, backend = self.index.tables, self.index.backend
-        surface = backend.missing_surface(connection, tables), backend.outdated_surface(connection, tables)
-        if not tables.record.options.triggers:
-            return Survey(found, surface=surface)
-        triggers = backend.missing_triggers(connection, tables), backend.outdated_triggers(connection, tables)
+        surface, triggers = self.index.backend.defects(connection, self.index.tables)
         return Survey(found, surface=surface, triggers=triggers)
 
     def idle(self, connection: Connection, survey: Survey) -> bool:
@@ -89,7 +84,7 @@ class Repair:
             survey = self._again(adopted=True, followed=True)
         if any(survey.surface):
             self.index.write(self._show)
-            if survey.surface[1]:  # which may have made statistics of a few rows
+            if survey.surface.outdated:  # which may have made statistics of a few rows
                 self.index.write(lambda c: self.index.backend.finish_filling(c, self.index.tables))
             survey = replace(self._again(adopted=True, followed=True), surface=survey.surface)
         if triggers and any(survey.triggers):
@@ -109,19 +104,6 @@ class Repair:
             decisions.complete(connection, self.index.backend, searched)
 
         self.index.write(work)
-
-    def _widened(self, connection: Connection) -> bool:
-        """Whether the key has a type now that holds the same values and more: dbsim's own tables follow.
-
-        A table that does not fit in any other way is refused.
-        """
-        backend, tables, options = self.index.backend, self.index.tables, self.index.tables.record.options
-        source = backend.describe(connection, options.table, options.schema)
-        if widened(backend, tables, source) is not None:
-            return True
-        if (problem := source_problem(connection, backend, tables, source)) is not None:
-            raise StatementRejected(f"index {options.name!r} cannot follow table {options.table!r}: {problem}")
-        return False
 
     def _open_questions(self, found: list[catalogue.IndexRecord]) -> bool:
         typed = self.index.backend.typed_keys
@@ -150,10 +132,10 @@ class Repair:
         backend.alone(connection)
         backend.share(connection, self.index.name)
         catalogue.require_unchanged(connection, tables.record)
-        missing = backend.missing_triggers(connection, tables)
-        if not missing and not backend.outdated_triggers(connection, tables):  # another worker was quicker
+        _, triggers = backend.defects(connection, tables)
+        if not any(triggers):  # another worker was quicker
             return
-        if missing:
+        if triggers.missing:
             connection.execute(insert(tables.queue).values({}))
         run(connection, backend.create_triggers(tables, connection))
 

@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
 from dbsim.engines.pause import Pace
-from dbsim.errors import DbsimError
+from dbsim.errors import DbsimError, IndexChanged
 from dbsim.lifecycle import decisions
 from dbsim.lifecycle.words import slices
 from dbsim.progress import Progress, quiet
@@ -21,7 +21,7 @@ from dbsim.sync.compare import Comparison, Differences
 from dbsim.sync.drain import After, Drain
 from dbsim.sync.feed import Feed
 from dbsim.sync.generations import Generations
-from dbsim.sync.presign import Rehearsal
+from dbsim.sync.presign import SignedAhead
 from dbsim.sync.repair import Repair, Survey
 from dbsim.sync.slicing.turning import Slicing
 from dbsim.sync.slicing.widening import Widening
@@ -99,6 +99,8 @@ class Worker(Generations):
             self._began = []
             try:
                 return self._run(compare=compare)
+            except IndexChanged:  # since this run has looked at it: the next one sees it as it is now
+                continue
             except (DbsimError, SQLAlchemyError):
                 if not self._began or _layout(self.read(self.there)) == self._began:
                     raise
@@ -127,10 +129,10 @@ class Worker(Generations):
             self._build.tidy()  # generations that a secret was replaced in cannot be kept in step
         survey = self._repair.mend(survey, triggers=not compare)
         if self.tables.record.ready:  # a migration leaves the views to the first run
-            report.views_restored = survey.surface[0]
+            report.views_restored = list(survey.surface.missing)
         if not compare:
-            report.triggers_restored = survey.triggers[0]
-            report.renewed = survey.surface[1] or survey.triggers[1]
+            report.triggers_restored = list(survey.triggers.missing)
+            report.renewed = survey.surface.outdated or survey.triggers.outdated
         built = self._build.run(survey.found)
         if built is None:
             return report  # nothing to learn from and nothing to sign: changes wait in the queue
@@ -161,10 +163,6 @@ class Worker(Generations):
         built = self._build.run(self.read(self.there))
         return None if built is None else (built.filled, built.switched)
 
-    def fill_step(self, connection: Connection, signer: Rehearsal) -> int:
-        """One batch of the first filling, in the caller's transaction; 0 when there are no more rows."""
-        return self._build.filling(self.context).step(connection, signer)
-
     def drain(self) -> int:
         """Until the queue is empty."""
         return self._drain.run()
@@ -173,9 +171,9 @@ class Worker(Generations):
         """One batch of the queue."""
         return self._drain.batch()
 
-    def step(self, connection: Connection, rehearsals: dict[int, Rehearsal] | None = None) -> int:
+    def step(self, connection: Connection, signed_ahead: dict[int, SignedAhead] | None = None) -> int:
         """One batch of the queue, in the caller's transaction."""
-        return self._drain.step(connection, rehearsals)
+        return self._drain.step(connection, signed_ahead)
 
     def catch_up(self, *, everything: bool) -> tuple[int, int]:
         """By the column that grows with every change, where the index has one and has seen a value of it."""

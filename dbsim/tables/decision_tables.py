@@ -33,7 +33,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.schema import CreateIndex, Index
 
-from dbsim.tables.index_tables import IndexTables, PlainType, made_once
+from dbsim.tables.index_tables import PlainType, TablesBeside, made_once
 from dbsim.tables.key_conditions import among
 from dbsim.tables.names import identifier, quote
 from dbsim.tables.source import Key
@@ -61,20 +61,8 @@ def sides_of(key_names: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 @dataclass(frozen=True)
-class DecisionTables:
+class DecisionTables(TablesBeside):
     """The table of one index, whatever its generation: the keys are the source's."""
-
-    tables: IndexTables
-
-    @property
-    def made(self) -> dict[str, Any]:
-        return self.tables.made
-
-    @staticmethod
-    def of(tables: IndexTables) -> DecisionTables:
-        """The same for the same tables: making a table takes longer than asking it."""
-        found: DecisionTables = tables.companions.setdefault("decisions", DecisionTables(tables))
-        return found
 
     @made_once
     def sides(self) -> tuple[list[str], list[str]]:

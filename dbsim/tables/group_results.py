@@ -70,12 +70,8 @@ def next_generation(connection: Connection, groups: GroupTables) -> int:
 
 
 def remove(connection: Connection, groups: GroupTables, name: str) -> None:
-    """The result with its groups."""
-    found = find(connection, groups, name)
-    if found is not None:
-        for table in (groups.contents, groups.apart):
-            connection.execute(delete(table).where(table.c.generation == found.generation))
-        connection.execute(delete(groups.results).where(groups.results.c.name == name))
+    """The result; its groups have no name then."""
+    connection.execute(delete(groups.results).where(groups.results.c.name == name))
 
 
 @dataclass(frozen=True)
@@ -102,13 +98,26 @@ def _outlived(state: State, used: set[int]) -> bool:
     return state.id not in used and not state.running and state.seen < int(time.time()) - EXPLORED
 
 
-def remove_outlived(connection: Connection, groups: GroupTables) -> None:
-    """Explorations nobody asked for lately, and pairs that no result groups and nobody asked for."""
-    results = complete(connection, groups)
-    for result in results:
+def remove_outlived(connection: Connection, groups: GroupTables) -> list[int]:
+    """Explorations nobody asked for lately; returns the pairings that no result groups and nobody asked for."""
+    for result in complete(connection, groups):
         if result.expired:
             remove(connection, groups, result.name)
-    used = {result.pairing for result in results if not result.expired}
-    for state in group_state.all_states(connection, groups):
-        if _outlived(state, used):
-            group_state.remove(connection, groups, state.id)
+    used = {result.pairing for result in complete(connection, groups)}
+    return [state.id for state in group_state.all_states(connection, groups) if _outlived(state, used)]
+
+
+def remove_pairing(connection: Connection, groups: GroupTables, pairing: int, count: int) -> bool:
+    """Some of its pairs, with the last ones the pairing itself; whether there are more.
+
+    Not when somebody has asked for it meanwhile: what is left of it is sought anew.
+    """
+    mine = update(groups.state).where(groups.state.c.id == pairing)
+    connection.execute(mine.values(version=groups.state.c.version + 1))  # whoever asks for it waits from now on
+    if pairing not in remove_outlived(connection, groups):
+        return False
+    connection.execute(mine.values(paired=False, reached=None, token=""))
+    if group_state.remove_pairs(connection, groups, pairing, count):
+        return True
+    group_state.remove(connection, groups, pairing)
+    return False

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import Connection, delete, func, insert, select, tuple_, update
 
 from dbsim.errors import DbsimError
 from dbsim.tables.group_tables import GroupTables
@@ -121,7 +121,17 @@ def pending(connection: Connection, groups: GroupTables, pairing: int | None = N
     return connection.scalar(query if pairing is None else query.where(groups.changes.c.pairing == pairing)) or 0
 
 
+def remove_pairs(connection: Connection, groups: GroupTables, pairing: int, count: int) -> bool:
+    """The first ones of a pairing that is not complete any more; whether there are others."""
+    edges = groups.edges
+    mine, ends = edges.c.pairing == pairing, (edges.c.a, edges.c.b)
+    left = connection.execute(select(*ends).where(mine).order_by(*ends).offset(count).limit(1)).first()
+    upto = [] if left is None else [tuple_(*ends) < tuple(left)]
+    connection.execute(delete(edges).where(mine, *upto))
+    return left is not None
+
+
 def remove(connection: Connection, groups: GroupTables, pairing: int) -> None:
-    """A pairing with its pairs and its changes."""
-    for table, column in ((groups.edges, "pairing"), (groups.changes, "pairing"), (groups.state, "id")):
+    """A pairing without pairs, with its changes."""
+    for table, column in ((groups.changes, "pairing"), (groups.state, "id")):
         connection.execute(delete(table).where(table.c[column] == pairing))

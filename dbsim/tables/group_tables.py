@@ -40,7 +40,7 @@ from sqlalchemy import (
 from sqlalchemy.schema import CreateIndex, Index
 
 from dbsim.tables.decision_tables import sides_of
-from dbsim.tables.index_tables import IndexTables, PlainType, free_name, made_once
+from dbsim.tables.index_tables import IndexTables, PlainType, TablesBeside, free_name, made_once
 from dbsim.tables.key_conditions import among
 from dbsim.tables.names import identifier, literal, quote
 from dbsim.tables.source import Key
@@ -51,20 +51,8 @@ PUBLISHED = "published"  # the result that dbsim_<index>_groups shows
 
 
 @dataclass(frozen=True)
-class GroupTables:
+class GroupTables(TablesBeside):
     """The names and SQLAlchemy tables of one index's groups."""
-
-    tables: IndexTables
-
-    @property
-    def made(self) -> dict[str, Any]:
-        return self.tables.made
-
-    @staticmethod
-    def of(tables: IndexTables) -> GroupTables:
-        """The same for the same tables."""
-        found: GroupTables = tables.companions.setdefault("groups", GroupTables(tables))
-        return found
 
     @made_once
     def edges(self) -> Table:

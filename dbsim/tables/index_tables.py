@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property, lru_cache, partial
+from dataclasses import dataclass, field
+from functools import lru_cache, partial
 from threading import RLock
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 from sqlalchemy import (
     BigInteger,
@@ -49,11 +49,11 @@ class made_once(Generic[Made]):  # read like a property
         self.make = make
 
     def __get__(self, owner: Any, _: type) -> Made:
-        kept, name = owner.made, self.make.__qualname__
+        kept, name = owner.made, self.make.__name__
         with _MAKING:
             if name not in kept:
                 kept[name] = self.make(owner)
-        found: Made = owner.__dict__.setdefault(self.make.__name__, kept[name])  # from now on without this detour
+        found: Made = vars(owner).setdefault(name, kept[name])  # from now on without this detour
         return found
 
 
@@ -67,10 +67,11 @@ class Layout:
     shown: bool
 
 
-_LAYOUTS: OrderedDict[Layout, dict[str, Any]] = OrderedDict()  # the one that was used last is the last
+Kept = dict[type, dict[str, Any]]  # by the class that it is an attribute of, and its name
+_LAYOUTS: OrderedDict[Layout, Kept] = OrderedDict()  # the one that was used last is the last
 
 
-def _made(layout: Layout) -> dict[str, Any]:
+def _made(layout: Layout) -> Kept:
     """What is made once of a layout; a new generation of an index makes earlier ones forgotten."""
     with _MAKING:
         if layout not in _LAYOUTS:
@@ -135,21 +136,19 @@ class IndexTables:
 
     record: IndexRecord
     shown: bool = False  # for a role that was granted the index: signatures are read through the view of them
+    # statements, and facts that were true of this record's database when they were looked up
+    companions: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    kept: Kept = field(init=False, repr=False, compare=False)  # see `made_once`
+    made: dict[str, Any] = field(init=False, repr=False, compare=False)
 
-    @cached_property
-    def made(self) -> dict[str, Any]:
-        """See `made_once`."""
+    def __post_init__(self) -> None:
         record = self.record
-        return _made(Layout(record.options, record.primary_key, record.generation, self.shown))
+        kept = _made(Layout(record.options, record.primary_key, record.generation, self.shown))
+        _take(self, kept)
 
-    @cached_property
+    @made_once
     def key_names(self) -> list[str]:
         return [name for name, _ in self.record.primary_key]
-
-    @cached_property
-    def companions(self) -> dict[str, Any]:
-        """Statements, and facts that were true of this record's database when they were looked up."""
-        return {}
 
     @made_once
     def stored_key(self) -> list[ColumnElement[Any]]:
@@ -174,8 +173,8 @@ class IndexTables:
         options, names = self.record.options, self.names
         columns: list[Column[Any]] = [*self._key_columns(primary_key=True), Column(names.fingerprint, BigInteger)]
         columns += [Column(name, BigInteger) for name in names.keys]
-        for field, bits, count in zip(options.fields, names.bits, names.counts, strict=True):
-            columns.append(Column(bits, filter_bits(field.bits)))
+        for one, bits, count in zip(options.fields, names.bits, names.counts, strict=True):
+            columns.append(Column(bits, filter_bits(one.bits)))
             columns.append(Column(count, Integer, nullable=False))
         columns += [Column(name, SmallInteger, nullable=False) for name in names.rarities]
         stored = signatures_name(self.record.name, self.record.generation)
@@ -185,7 +184,7 @@ class IndexTables:
     @made_once
     def words(self) -> Table:
         """The same table, only what questions for words read: the key and the columns of the word signatures."""
-        names = [name for field in self.names.words for name in field]
+        names = [name for words in self.names.words for name in words]
         columns = [*self._key_columns(primary_key=True), *(Column(name, BigInteger, nullable=False) for name in names)]
         return Table(signatures_name(self.record.name, self.record.generation), MetaData(), *columns)
 
@@ -228,6 +227,33 @@ class IndexTables:
         ]
 
 
+def _take(owner: Any, kept: Kept) -> None:
+    """Whatever was made before is at hand, as a plain attribute."""
+    with _MAKING:
+        made = kept.setdefault(type(owner), {})
+        vars(owner).update(made, kept=kept, made=made)
+
+
+@dataclass(frozen=True)
+class TablesBeside:
+    """Other tables of an index, for a purpose of their own."""
+
+    tables: IndexTables
+    kept: Kept = field(init=False, repr=False, compare=False)
+    made: dict[str, Any] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        _take(self, self.tables.kept)
+
+    @classmethod
+    def of(cls, tables: IndexTables) -> Self:
+        """The same for the same tables: making a table takes longer than asking it."""
+        found: Self | None = tables.companions.get(cls.__name__)
+        if found is None:
+            found = tables.companions[cls.__name__] = cls(tables)
+        return found
+
+
 @dataclass(frozen=True)
 class ColumnNames:
     """Names of the derived columns, moved out of the way where the source's key has the same name."""
@@ -249,17 +275,17 @@ class ColumnNames:
         return ColumnNames(
             fingerprint=free("fingerprint"),
             keys=tuple(free(f"k{number}") for number in range(options.keys)),
-            bits=tuple(free(field.name, "bits") for field in options.fields),
-            counts=tuple(free(field.name, "count") for field in options.fields),
+            bits=tuple(free(one.name, "bits") for one in options.fields),
+            counts=tuple(free(one.name, "count") for one in options.fields),
             queued=free("queued_at"),
             score=free("score"),
             error=free("standard_error"),
             words=tuple(
-                tuple(free(field.name, f"w{number}") for number in range(field.word_bits // 64))
-                for field in options.fields
-                if field.word_bits
+                tuple(free(one.name, f"w{number}") for number in range(one.word_bits // 64))
+                for one in options.fields
+                if one.word_bits
             ),
-            rarities=tuple(free(field.name, "rarity") for field in options.fields) if options.hashing.rarity else (),
+            rarities=tuple(free(one.name, "rarity") for one in options.fields) if options.hashing.rarity else (),
         )
 
 

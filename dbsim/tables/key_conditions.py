@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from sqlalchemy import BindParameter, ColumnElement, Table, bindparam, tuple_
@@ -55,11 +55,10 @@ def _value(column: ColumnElement[Any], value: Any) -> BindParameter[Any]:
     return bindparam("dbsim_key", value, column.type, unique=True)
 
 
-def chunks(keys: Iterable[Key], size: int) -> Iterator[list[Key]]:
+def chunks(keys: Iterable[Key], size: int) -> list[list[Key]]:
     """Distinct keys in pieces; a row without a complete key, or one that is no text, cannot be looked up: left out."""
     distinct = [key for key in dict.fromkeys(keys) if None not in key and sendable(key)]
-    for start in range(0, len(distinct), size):
-        yield distinct[start : start + size]
+    return [distinct[start : start + size] for start in range(0, len(distinct), size)]
 
 
 def sendable(key: Key) -> bool:

@@ -22,7 +22,7 @@ from sqlalchemy import BigInteger, Column, ColumnElement, Integer, MetaData, Tab
 from sqlalchemy.schema import CreateIndex, Index
 
 from dbsim.hashing.signer import Signatures
-from dbsim.tables.index_tables import IndexTables, PlainType, made_once, signatures_name
+from dbsim.tables.index_tables import IndexTables, PlainType, TablesBeside, made_once, signatures_name
 from dbsim.tables.names import identifier
 from dbsim.tables.types import many_bits, placed, row_number
 
@@ -41,20 +41,8 @@ def slice_names(index: str, generation: int) -> list[str]:
 
 
 @dataclass(frozen=True)
-class SliceTables:
+class SliceTables(TablesBeside):
     """Those of one generation."""
-
-    tables: IndexTables
-
-    @property
-    def made(self) -> dict[str, Any]:
-        return self.tables.made
-
-    @staticmethod
-    def of(tables: IndexTables) -> SliceTables:
-        """The same for the same tables: making a table takes longer than asking it."""
-        found: SliceTables = tables.companions.setdefault("slices", SliceTables(tables))
-        return found
 
     @property
     def wanted(self) -> bool:

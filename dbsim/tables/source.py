@@ -71,6 +71,11 @@ class Texts:
     def __len__(self) -> int:
         return len(self.keys)
 
+    def part(self, some: slice) -> Texts:
+        keys = self.keys[some]
+        failures = {key: self.failures[key] for key in keys if key in self.failures} if self.failures else {}
+        return Texts(keys, [column[some] for column in self.columns], failures)
+
 
 class Unindexable(Exception):
     """The value of a row that cannot be read as text; the argument is the reason shown by `status`."""

@@ -93,6 +93,11 @@ def scale(lane: Hashes, size: int) -> NDArray[np.int64]:
     return scaled.view(np.int64)
 
 
+def places(hashes: Hashes, size: int) -> NDArray[np.int64]:
+    """By the low lanes."""
+    return scale(low_lane(hashes), size)
+
+
 def numbered(start: int, stop: int, salt: int = 0) -> Hashes:
     """Hashes of the numbers from start to stop - 1: random choices that are the same everywhere."""
     numbers = np.arange(start + 1, stop + 1, dtype=np.uint64)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +51,14 @@ class Features:
         return frozenset(self.hashes[self.offsets[document] : self.offsets[document + 1]].tolist())
 
 
+class Analysed(NamedTuple):
+    """The texts of one field, normalised; their words or characters; the runs of these."""
+
+    folded: list[bytes]
+    tokens: Tokens
+    features: Features
+
+
 @dataclass(frozen=True, kw_only=True)
 class Analyser:
     """How one field's text becomes tokens and features: words or characters, and how many of them in a row."""
@@ -62,15 +71,17 @@ class Analyser:
         return list(map(normaliser_of(self.normaliser).fold, texts))
 
     def tokens(self, texts: Sequence[str], hasher: TokenHasher) -> Tokens:
-        return self.folded_tokens(self.fold(texts), hasher)
+        return self._tokens(self.fold(texts), hasher)
 
-    def folded_tokens(self, folded: Sequence[bytes], hasher: TokenHasher) -> Tokens:
+    def analyse(self, texts: Sequence[str], hasher: TokenHasher) -> Analysed:
+        folded = self.fold(texts)
+        tokens = self._tokens(folded, hasher)
+        return Analysed(folded, tokens, shingles(tokens, self.size))
+
+    def _tokens(self, folded: Sequence[bytes], hasher: TokenHasher) -> Tokens:
         if self.unit == "words":
             return hasher.words(folded)
         return hasher.characters(folded, padding=self.size - 1)
-
-    def features(self, tokens: Tokens) -> Features:
-        return shingles(tokens, self.size)
 
     def shingles(self, text: str) -> list[str]:
         """The shingles as text, each once, in text order: what `features` hashes, for people to read."""

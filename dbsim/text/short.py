@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,25 +26,12 @@ HIGH, LOW = (1, 0) if sys.byteorder == "little" else (0, 1)
 _SHIFT, _WIDE, _MASK, _PRIME = (np.array(value, np.uint64) for value in (LANE, WIDE, MASK, PRIME))
 
 
-@dataclass(frozen=True)
-class Shingles:
-    """`words` are the hashes of the words; `lanes` the lower and upper half of every shingle's, one after the other."""
+class Shingles(NamedTuple):
+    """`words` are the hashes of the words; of every shingle's hash both halves, and the lower one."""
 
     words: Hashes
-    lanes: Halves
-
-    @property
-    def low(self) -> Halves:
-        return self.lanes[LOW::2]
-
-    @property
-    def wide(self) -> Hashes:
-        """In the order of the hashes: both halves of 32 bits, of which the highest is free."""
-        return self.lanes.view(np.uint64)
-
-    @property
-    def hashes(self) -> Hashes:
-        return narrow(self.wide)
+    wide: Hashes  # in the order of the hashes: both halves have 32 bits, of which the highest is free
+    low: Halves
 
 
 class ShortTexts:
@@ -66,7 +53,8 @@ class ShortTexts:
         if len(words) < self._size:
             return None
         hashes = self._looked_up(words)
-        return Shingles(hashes, _runs(hashes, self._size))
+        lanes = _runs(hashes, self._size)
+        return Shingles(hashes, lanes.view(np.uint64), lanes[LOW::2])
 
 
 def narrow(wide: Hashes) -> Hashes:

@@ -4,9 +4,18 @@ from __future__ import annotations
 
 import re
 import tomllib
+from functools import partial
 from pathlib import Path
 
 import pytest
+from sqlalchemy import Table
+
+from dbsim.engines.postgresql.surface.persons import flagged_name
+from dbsim.tables.catalogue import GROUP_TABLES
+from dbsim.tables.catalogue import tables as catalogue_tables
+from dbsim.tables.decision_tables import decisions_name
+from dbsim.tables.index_tables import feed_table, memory_name, parts_name, queue_name, signatures_name
+from dbsim.tables.slice_tables import SUFFIXES
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "CONTRIBUTING.md", ROOT / "docs" / "internals.md"]
@@ -34,6 +43,18 @@ def test_every_room_is_in_the_table_of_layers() -> None:
     layers = text[text.index("| layer |") : text.index("A layer imports only")]
     rooms = {path.name for path in (ROOT / "dbsim").iterdir() if (path / "__init__.py").exists()}
     assert {room for room in rooms if f"`{room}/`" not in layers} == set()
+
+
+def test_every_stored_table_is_told() -> None:
+    text = (ROOT / "docs" / "internals.md").read_text("utf-8")
+    told = text[text.index("## What is stored") : text.index("Views: ")]
+    own = [value.name for value in vars(catalogue_tables).values() if isinstance(value, Table)]
+    made = [queue_name, decisions_name, memory_name, flagged_name, partial(signatures_name, generation=1)]
+    of_index = [name("<index>") for name in made] + [parts_name("<index>", 1), feed_table("<index>").name]
+    assert len(own) > 5
+    assert [name for name in (*own, *of_index) if f"`{name.replace('<index>_linked', '<A>_linked')}`" not in told] == []
+    suffixes = [*GROUP_TABLES, *SUFFIXES]
+    assert [suffix for suffix in suffixes if f"_{suffix}`" not in told] == []
 
 
 def test_comments_name_works_and_no_documents_that_a_reader_does_not_have() -> None:

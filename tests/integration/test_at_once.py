@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import psycopg
 import pytest
-from sqlalchemy import Engine, event
+from sqlalchemy import Engine, create_engine, event
+from sqlalchemy.exc import OperationalError
 
 import dbsim
 from tests.integration.helpers import QUICK, articles, execute, sentence
@@ -115,6 +117,53 @@ def test_what_goes_wrong_is_said_as_ever(database: dbsim.Database, idx: dbsim.In
     with pytest.raises(dbsim.DbsimError, match="articles"):
         idx.search(QUESTIONS[0])
     execute(database.engine, "ALTER TABLE elsewhere RENAME TO articles")
+    assert [hit.key for hit in idx.search(QUESTIONS[0])] == [3]
+
+
+@contextmanager
+def cut_short(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """No statement gets to its end: the server's limit on PostgreSQL, an interruption on SQLite; what is sent."""
+    sent: list[str] = []
+    pooled = engine.raw_connection()
+    raw: Any = pooled.dbapi_connection
+    pooled.close()
+    if engine.dialect.name == "sqlite":
+        raw.set_trace_callback(sent.append)
+        raw.set_progress_handler(lambda: 1, 1)
+        yield sent
+        raw.set_progress_handler(None, 0)
+        raw.set_trace_callback(None)
+        return
+    execute_ = psycopg.Cursor.execute
+
+    def execute(self: Any, query: Any, *given: Any, **named: Any) -> Any:
+        sent.append(str(query))
+        return execute_(self, query, *given, **named)
+
+    limit = "SET statement_timeout = {}"
+    elsewhere = create_engine(engine.url)
+    with elsewhere.connect() as other, monkeypatch.context() as patched:
+        other.exec_driver_sql("LOCK TABLE articles")
+        raw.execute(limit.format(200))
+        raw.commit()
+        patched.setattr(psycopg.Cursor, "execute", execute)
+        yield sent
+        patched.undo()
+        raw.execute(limit.format(0))
+        raw.commit()
+    elsewhere.dispose()
+
+
+def test_what_took_too_long_is_not_sent_again(
+    database: dbsim.Database, idx: dbsim.Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The error is the one that SQLAlchemy tells of any statement, the driver's behind it."""
+    with cut_short(database.engine, monkeypatch) as sent:
+        with pytest.raises(OperationalError, match=r"interrupted|statement timeout") as told:
+            idx.search(QUESTIONS[0])
+        assert sum("FROM dbsim_articles" in statement for statement in sent) == 1, sent
+    assert told.value.orig is told.value.__cause__
+    assert "FROM dbsim_articles" in str(told.value.statement)
     assert [hit.key for hit in idx.search(QUESTIONS[0])] == [3]
 
 

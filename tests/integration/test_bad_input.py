@@ -568,3 +568,12 @@ def test_zero_is_refused_not_ignored(database: dbsim.Database, index: dbsim.Inde
     assert f"{option} is 0" in refused(shell, "alter", shell_url(database), "articles", f"--{option}", "0")
     with pytest.raises(InvalidOption, match=rf"{option} is 0"):
         database.create_index("others", table="articles", columns="body", **{option: 0})
+
+
+def test_nothing_is_no_value(database: dbsim.Database, index: dbsim.Index) -> None:
+    """Left out is `None`: an empty secret or list does not stand for it, as it may come from a variable not set."""
+    with pytest.raises(InvalidOption, match="a secret of no bytes keeps nothing secret: leave it out"):
+        database.create_index("more", table="articles", columns="body", **QUICK | {"secret": b""})
+    with pytest.raises(InvalidOption, match="no family to measure: name some, or leave `families` out"):
+        index.tune(families=[])
+    assert [one.name for one in database.indexes()] == ["articles"]

@@ -57,7 +57,9 @@ def test_the_whole_life_of_an_index(distributed: dbsim.Database) -> None:
         assert groups_of(index) == expected
         pairs = {(tuple(p.a.values()), tuple(p.b.values())): p.score for p in index.pairs()}
         assert index.similar({"tenant": 1, "id": 1})
-        assert index.search(corpus(1)[1])
+        asked = list(corpus(3).values())
+        assert all(index.search_many(asked))
+        assert index.search_many(asked) == [index.search(one) for one in asked]
         execute(distributed.engine, "UPDATE articles SET body = 'gone now' WHERE id = 5")
         execute(distributed.engine, "DELETE FROM articles WHERE id = 6")
         assert index.sync().repaired == 2

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from sqlalchemy import Engine, event
+from sqlalchemy import Engine, event, text
 
 import dbsim
 from dbsim.search.results import Results
@@ -86,3 +86,27 @@ def test_one_question_is_answered_as_in_a_batch(
     assert alone == [told(found) for found in index.search_many(asked, **options)]
     assert any(hit[2] for hits, *_ in alone for hit in hits)
     assert any(hit[3] for hits, *_ in alone for hit in hits) or "threshold" in options or "limit" in options
+
+
+def test_a_batch_of_several_fields_is_answered_as_each_alone(database: dbsim.Database) -> None:
+    """Also where a field is missing, the key has two parts with odd names, and more rows are found than are ranked."""
+    texts = [(number, near_copy(number % 9, number % 4), sentence(number % 5)) for number in range(40)]
+    rows = [
+        {"key": f"it's {number}", "n": number % 7, "a": a if number % 6 else "", "b": b if number % 5 else None}
+        for number, a, b in texts
+    ]
+    columns = '"the key" TEXT, n INTEGER, a TEXT, b TEXT, PRIMARY KEY (n, "the key")'
+    with database.engine.begin() as connection:
+        connection.exec_driver_sql(f"CREATE TABLE pages ({columns})")
+        connection.execute(text("INSERT INTO pages VALUES (:key, :n, :a, :b)"), rows)
+    pages = database.create_index(
+        "pages", table="pages", columns=["a", "b"], threshold=0.3, rows=1, keys=12, secret=SECRET
+    )
+    pages.sync()
+    asked = [{"a": a if number % 3 else "", "b": b if number % 2 else ""} for number, a, b in texts]
+    asking: list[dict[str, Any]] = [{}, {"limit": 3}, {"max_candidates": 5}, {"verify": False, "threshold": 0.1}]
+    for options in asking:
+        alone = [told(pages.search(one, **options)) for one in asked]
+        assert alone == [told(found) for found in pages.search_many(asked, **options)]
+        assert any(len(hits) > 2 for hits, *_ in alone)
+        assert any(cut for *_, cut, _ in alone) == ("max_candidates" in options)

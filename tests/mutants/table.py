@@ -457,7 +457,7 @@ MUTANTS = (
     Mutant(
         "a stopped run leaves traces of deleted rows",
         "dbsim/dedupe/run.py",
-        "                self.place.write(lambda c: purge(c, self.place, state.id))\n",
+        "                remove_in_steps(self.place, partial(purge, place=self.place, pairing=state.id))\n",
         "                pass\n",
         DEDUPE,
     ),
@@ -566,7 +566,7 @@ MUTANTS = (
     Mutant(
         "a sampled filter may lose a short text",
         "dbsim/hashing/bloom.py",
-        "        flat[there * size + scale(low_lane(_smallest(features)), size)] = 1\n",
+        "        flat[there * size + places(_smallest(features), size)] = 1\n",
         "        pass\n",
         BLOOM,
     ),

@@ -16,7 +16,8 @@ import dbsim
 from dbsim.dedupe import store_groups as grouping
 from dbsim.dedupe import store_pairs as pairing
 from dbsim.dedupe.kernels import pairs
-from dbsim.tables import group_state
+from dbsim.progress import quiet
+from dbsim.tables import group_results, group_state
 from tests.articles import edited, fill, forget_pairs, generated, stored_groups, stored_pairs
 from tests.reliability import processes  # noqa: F401 (says what the fork server loads)
 
@@ -261,9 +262,10 @@ def test_runs_at_once_all_succeed(database: dbsim.Database, url: str) -> None:
         assert len(database.index("articles").duplicates(**chosen)) == found[number]
 
 
-@pytest.mark.parametrize("stage", ["comparing", "grouping", "storing groups"])
+@pytest.mark.parametrize("stage", ["comparing", "grouping", "storing groups", "storing groups, twice"])
 def test_nothing_of_a_deleted_row_stays_after_a_run_was_stopped(database: dbsim.Database, stage: str) -> None:
     """Neither its fingerprint nor its keys, once it is synced; and the run can be repeated."""
+    stage, _, twice = stage.partition(", ")
     texts = generated(80)
     index = fill(database, texts)
     index.duplicates()
@@ -273,8 +275,9 @@ def test_nothing_of_a_deleted_row_stays_after_a_run_was_stopped(database: dbsim.
         if now == stage and (stage == "grouping" or done >= total // 2):
             raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt):
-        index.duplicates(progress=stop)
+    for _ in range(2 if twice else 1):
+        with pytest.raises(KeyboardInterrupt):
+            index.duplicates(progress=stop)
     with database.engine.begin() as connection:
         gone = connection.execute(text("SELECT * FROM dbsim_articles WHERE id < 40")).all()
         left = set(connection.execute(text("SELECT fingerprint FROM dbsim_articles WHERE id >= 40")).scalars())
@@ -310,3 +313,85 @@ def test_a_change_of_generation_keeps_what_is_wanted(database: dbsim.Database) -
     index.duplicates(by="components")
     index.duplicates(threshold=0.9, save="strict")
     assert (stored_groups(database), stored_pairs(database)) == result
+
+
+def removed_at_once(database: dbsim.Database) -> list[int]:
+    """How many stored pairs each statement from now on removes."""
+    found: list[int] = []
+
+    @event.listens_for(database.engine, "after_cursor_execute")
+    def count(_: Any, cursor: Any, statement: str, *__: Any) -> None:
+        if statement.startswith("DELETE FROM dbsim_articles_edges"):
+            found.append(cursor.rowcount)
+
+    return found
+
+
+def edges_of(database: dbsim.Database) -> dict[int, int]:
+    with database.engine.connect() as connection:
+        rows = connection.execute(text("SELECT pairing, count(*) FROM dbsim_articles_edges GROUP BY pairing"))
+        return {row[0]: row[1] for row in rows}
+
+
+@pytest.mark.parametrize("why", ["anew", "stopped", "no longer needed"])
+def test_pairs_are_removed_in_steps(database: dbsim.Database, why: str) -> None:
+    """330,000 at once keep the application's writes on SQLite out for 2 s of CPU."""
+    index = fill(database, generated(300))
+    index.pairs(threshold=0.6) if why == "no longer needed" else index.duplicates(threshold=0.6)
+
+    def stop(now: str, *_: int) -> None:
+        if now == "storing groups":
+            raise KeyboardInterrupt
+
+    with database.engine.begin() as connection:
+        if why == "no longer needed":
+            connection.execute(text("UPDATE dbsim_articles_grouping SET seen = 1"))
+        else:
+            connection.execute(text("UPDATE dbsim_articles_grouping SET token = 'renew'"))
+    before = sum(edges_of(database).values())
+    assert before > 2 * pairing.BATCH
+    removed = removed_at_once(database)
+    if why == "stopped":
+        with pytest.raises(KeyboardInterrupt):
+            index.sync(progress=stop)
+        with database.engine.begin() as connection:
+            connection.execute(text("DELETE FROM articles WHERE id = 1"))
+    index.sync()
+    assert sum(removed) >= before
+    assert max(removed) <= pairing.BATCH
+    assert bool(edges_of(database)) is (why == "anew")
+    result = list(index.pairs(threshold=0.6))
+    forget_pairs(database)
+    assert list(index.pairs(threshold=0.6)) == result
+
+
+def test_pairs_that_are_asked_for_while_they_are_removed(database: dbsim.Database) -> None:
+    index = fill(database, generated(150))
+    expected = list(index.pairs(threshold=0.6))
+    with database.engine.begin() as connection:
+        connection.execute(text("UPDATE dbsim_articles_grouping SET seen = 1"))
+    place = index._deduplication(quiet).place
+    for more in (True, False):
+        with database.engine.begin() as connection:
+            assert group_results.remove_pairing(connection, place.groups, 1, 10) is more
+        assert list(index.pairs(threshold=0.6)) == expected
+
+
+def test_two_followers_do_not_take_a_run_from_each_other(database: dbsim.Database) -> None:
+    """Both have seen that pairs are to be sought again; each that lost them would begin again, and so for ever."""
+    index = fill(database, generated(150))
+    index.duplicates()
+    with database.engine.begin() as connection:
+        connection.execute(text("UPDATE dbsim_articles_grouping SET token = 'renew', paired = false"))
+    late = index._deduplication(quiet)
+    seen = late.state(1)
+    runs: set[str] = set()
+
+    def meet(stage: str, *_: int) -> None:
+        runs.add(late.state(1).token)
+        if stage in ("comparing", "grouping"):
+            assert late._keep_up(seen, 0) == 0
+
+    index.sync(progress=meet)
+    assert len(runs) == 1
+    assert late.state(1).paired

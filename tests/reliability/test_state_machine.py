@@ -18,7 +18,7 @@ from sqlalchemy import Connection
 import dbsim
 from dbsim.errors import Contradiction, InvalidOption, UnknownKey
 from dbsim.index import Index
-from dbsim.sync.presign import Rehearsal
+from dbsim.sync.presign import SignedAhead
 from dbsim.sync.refresh import refresh
 from tests.oracle import Dump, assert_converged, dump, source_rows
 from tests.reliability.harness import FIELDS, FULL, Application, create_index, sentence, size, small_batches
@@ -192,7 +192,7 @@ class Side:
 
     def fill_step(self, connection: Connection) -> None:
         worker = self.index._worker()
-        worker.fill_step(connection, Rehearsal(worker.signer))
+        worker._build.filling(worker.context).step(connection, SignedAhead(worker.signer))
 
     def killed(self, *works: Callable[[Connection], object]) -> None:
         def die(connection: Connection) -> None:
@@ -218,7 +218,7 @@ class Side:
             for write in between:
                 self.write(*write)
             self.transaction(worker.step)
-            refresh(connection, worker.backend, worker.tables, Rehearsal(worker.signer), claimed)
+            refresh(connection, worker.backend, worker.tables, SignedAhead(worker.signer), claimed)
             connection.commit()
 
     def finish(self) -> Dump:

@@ -12,13 +12,15 @@ from multiprocessing.synchronize import Event
 from typing import Any
 
 import pytest
-from sqlalchemy import inspect
+from sqlalchemy import Connection, inspect
 
 import dbsim
 from dbsim.dedupe.options import PairOptions
+from dbsim.dedupe.update import Incremental, Update
 from dbsim.errors import IndexChanged, UnknownName
 from dbsim.progress import quiet
 from dbsim.sync.repair import Repair
+from dbsim.tables import catalogue
 from tests.integration.helpers import QUICK, articles, corpus, execute, fetch
 from tests.reliability.harness import Application, size
 
@@ -108,6 +110,44 @@ def test_runs_begin_again_when_the_options_change(database: dbsim.Database, inde
     before = fetch(database.engine, "SELECT * FROM dbsim_articles_groups ORDER BY 1, 2")
     assert index.duplicates(threshold=0.8)
     assert fetch(database.engine, "SELECT * FROM dbsim_articles_groups ORDER BY 1, 2") == before
+
+
+def test_a_sync_outlives_any_number_of_changes(
+    database: dbsim.Database, index: dbsim.Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each time what it has computed belongs to an index that somebody has changed meanwhile."""
+    index.duplicates(threshold=0.8)
+    computed, times = Incremental.compute, iter(range(8))
+
+    def late(self: Incremental, connection: Connection) -> Update | None:
+        found = computed(self, connection)
+        if next(times, None) is not None:
+            connection.rollback()
+            execute(database.engine, "UPDATE dbsim_index SET stamp = stamp || 'x'")
+        return found
+
+    monkeypatch.setattr(Incremental, "compute", late)
+    execute(database.engine, "UPDATE articles SET body = 'amber brook cedar delta ember fjord' WHERE id = 1")
+    index.sync()
+    assert next(times, None) is None
+    before = fetch(database.engine, "SELECT * FROM dbsim_articles_groups ORDER BY 1, 2")
+    assert index.duplicates(threshold=0.8)
+    assert fetch(database.engine, "SELECT * FROM dbsim_articles_groups ORDER BY 1, 2") == before
+
+
+def test_an_index_that_is_made_anew_between_two_looks(
+    database: dbsim.Database, index: dbsim.Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No error says that there is no such index and names the same index as what may be meant."""
+    generations, times = catalogue.generations, iter(range(3))
+
+    def gone(connection: Connection, name: str, **options: bool) -> list[catalogue.IndexRecord]:
+        return [] if next(times, None) is not None else generations(connection, name, **options)
+
+    monkeypatch.setattr(catalogue, "generations", gone)
+    execute(database.engine, "UPDATE articles SET body = 'amber brook cedar delta ember fjord' WHERE id = 1")
+    assert index.sync().changed == 1
+    assert next(times, None) is None
 
 
 def act(url: str, seed: int, stop: Event, told: Any) -> None:

@@ -89,12 +89,14 @@ def test_of_contradictions_different_counts() -> None:
 
 def test_a_node_taken_out_of_another_has_its_pairs() -> None:
     graph, exact = graph_of({(0, 1): 0.7, (1, 2): 0.8}, 3), np.array([True, False])
-    wider, sure = split(graph, exact, np.array([1, 1, 2]))  # 3 and 4 are copies of 1, 5 is one of 2
+    own = np.array([1.0, 1.0, 0.9])  # what copies score
+    wider, sure = split(graph, exact, np.array([1, 1, 2]), own)  # 3 and 4 are copies of 1, 5 is one of 2
     found = {(int(a), int(b)): (w, bool(s)) for a, b, w, s in zip(wider.a, wider.b, wider.weights, sure, strict=True)}
     assert wider.nodes == 6
     assert len(found) == len(wider.a) == 3 + 6 + 4
     assert {pair for pair, value in found.items() if value == (0.7, True)} == {(0, 1), (0, 3), (0, 4)}
     near = {(1, 2), (2, 3), (2, 4), (1, 5), (3, 5), (4, 5)}
     assert {pair for pair, value in found.items() if value == (0.8, False)} == near
-    assert {pair for pair, value in found.items() if value == (1.0, True)} == {(1, 3), (1, 4), (3, 4), (2, 5)}
-    assert split(graph, exact, np.empty(0, np.int64)) == (graph, exact)
+    assert {pair for pair, value in found.items() if value == (1.0, True)} == {(1, 3), (1, 4), (3, 4)}
+    assert found[2, 5] == (0.9, False)
+    assert split(graph, exact, np.empty(0, np.int64), own) == (graph, exact)

@@ -11,7 +11,7 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 
 from dbsim.dedupe.kernels.decide import Decision
-from dbsim.dedupe.kernels.grouping.assignment import Contents, Scores, assign
+from dbsim.dedupe.kernels.grouping.assignment import Assignment, Contents, Scores, assign
 from dbsim.dedupe.kernels.grouping.correlation import bits_beyond
 from dbsim.dedupe.kernels.grouping.diameters import Known, diameters
 from dbsim.dedupe.kernels.grouping.graph import Graph, Labels
@@ -133,10 +133,11 @@ def test_a_household_is_not_chained(monkeypatch: pytest.MonkeyPatch) -> None:
     """Father and son through a row without a birthday; the pair nobody stored is compared, in small components only."""
     stored = graph(3, [(0, 1, 0.97), (1, 2, 0.8)])
     nodes, copies, exact = np.arange(3), np.ones(3, np.int64), np.ones(2, bool)
+    own = np.ones(3)
 
     def found(between: float) -> list[int]:
         scores = Scores(lambda a, b: np.full(len(a), between), lambda a, b: np.full(len(a), between), DECISION)
-        return assign(Contents(nodes, copies, stored, exact), "correlation", 0.5, scores).fingerprints.tolist()
+        return assign(Contents(nodes, copies, stored, exact, own), "correlation", 0.5, scores).fingerprints.tolist()
 
     assert found(0.45) == [0, 1, 2]
     assert found(0.01) == [0, 1]
@@ -245,3 +246,22 @@ def test_the_diameter_of_a_large_group_is_a_lower_bound() -> None:
     known = Known(chain).completed(lambda a, b: 1 - np.abs(a - b) / size)
     found = diameters(group(chain, "components", 0.5), known)
     assert found[0] == pytest.approx(1 - 1 / size)
+
+
+def test_copies_below_the_threshold_are_no_group() -> None:
+    """Of persons: two rows of nothing but a name may be two persons; in a group with others they count as they are."""
+    empty, near = graph(2, []), graph(2, [(0, 1, 0.8)])
+    scores = Scores(lambda a, b: np.zeros(len(a)), lambda a, b: np.zeros(len(a)), DECISION)
+
+    def made(of: Graph, threshold: float) -> Assignment:
+        own = np.array([0.7, 0.95])
+        contents = Contents(np.arange(2), np.array([2, 2]), of, np.ones(len(of.weights), bool), own)
+        return assign(contents, "tight", threshold, scores)
+
+    alone = made(empty, 0.9)
+    assert (alone.fingerprints.tolist(), alone.scores.tolist(), alone.exact.tolist()) == ([1], [0.95], [False])
+    assert np.allclose(alone.diameters, 0.05)
+    together = made(near, 0.6)
+    assert (together.fingerprints.tolist(), together.scores.tolist()) == ([0, 1], [0.7, 0.8])
+    assert (together.sizes.tolist(), together.lowest.tolist()) == ([4, 4], [0.7, 0.7])
+    assert np.allclose(together.diameters, 0.3)

@@ -43,9 +43,7 @@ def columns(rows: Sequence[tuple[str, ...]], fields: int) -> list[list[str]]:
 @given(texts)
 def test_a_signature_is_its_parts(batch: list[str]) -> None:
     found = signer().sign([batch])
-    analyser = WORDS.analyser
-    tokens = analyser.tokens(batch, TokenHasher(SECRET))
-    features = analyser.features(tokens)
+    _, tokens, features = WORDS.analyser.analyse(batch, TokenHasher(SECRET))
     assert found.present.tolist() == [bool(normalise(text)) for text in batch]
     assert np.array_equal(found.fingerprints, fingerprints([tokens], SECRET))
     assert np.array_equal(found.keys, band(minima([features], [0.7], PLAN), PLAN))

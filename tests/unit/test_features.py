@@ -34,7 +34,7 @@ def features_by_loop(text: str, analyser: Analyser) -> list[int]:
 
 
 def features_of(batch: list[str], analyser: Analyser, hasher: TokenHasher | None = None) -> Features:
-    return analyser.features(analyser.tokens(batch, hasher or TokenHasher(SECRET)))
+    return analyser.analyse(batch, hasher or TokenHasher(SECRET)).features
 
 
 def split(found: Features) -> list[list[int]]:

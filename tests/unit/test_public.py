@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import inspect
 import typing
+from typing import Any
 
 import click
 import pytest
 
 import dbsim
+import dbsim.bulk
+import dbsim.migrate
+from dbsim.aio import AsyncDatabase, AsyncIndex
 from dbsim.cli.asking.searching import search
 from dbsim.options.asking import LIMIT, MAX_CANDIDATES, PROBES
 from dbsim.resources import sql
@@ -34,6 +38,21 @@ def test_everything_passed_or_returned_is_exported(one: type) -> None:
     found = {kind.__name__ for hint in hints for kind in named(hint)}
     assert len(found) > 2
     assert found - {*dbsim.__all__} - INNER == set()
+
+
+VALUES = {"fold", "probes", "seed"}  # of which 0 is one like any other
+
+
+@pytest.mark.parametrize("one", [dbsim.Database, dbsim.Index, AsyncDatabase, AsyncIndex, dbsim.migrate, dbsim.bulk])
+def test_none_means_not_given(one: Any) -> None:
+    """An empty text or 0 that stands for "decide yourself" could also be meant."""
+    public = {name: value for name, value in inspect.getmembers(one, inspect.isroutine) if not name.startswith("_")}
+    assert len(public) > 2
+    for name, function in public.items():
+        for parameter in inspect.signature(function).parameters.values():
+            default = parameter.default
+            assert not (isinstance(default, str | bytes) and not default), f"{name}({parameter})"
+            assert type(default) not in (int, float) or default or parameter.name in VALUES, f"{name}({parameter})"
 
 
 @pytest.mark.parametrize("name", dbsim.__all__)

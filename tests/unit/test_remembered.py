@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dbsim.dedupe.kernels import spill
 from dbsim.dedupe.kernels.exact import jaccard, numbered
-from dbsim.dedupe.kernels.remembered import Remembered
+from dbsim.dedupe.kernels.remembered import Remembered, part_of
 from dbsim.dedupe.kernels.spill import Spill
 from dbsim.text.features import Features
 
@@ -91,3 +91,10 @@ def test_there_is_room_for_so_much() -> None:
 
 def numbers(values: list[int]) -> NDArray[np.int64]:
     return np.array(values, np.int64)
+
+
+@given(documents, st.integers(0, 255))
+def test_part_of_some_documents(each: list[list[int]], which: int) -> None:
+    chosen = np.array([bool(which >> place & 1) for place in range(len(each))])
+    found, wanted = part_of(features(each), chosen), features([d for d, c in zip(each, chosen, strict=True) if c])
+    assert (found.hashes.tolist(), found.offsets.tolist()) == (wanted.hashes.tolist(), wanted.offsets.tolist())

@@ -31,6 +31,7 @@ def signer(plan: Plan, size: int = 3, bits: int = 256) -> Signer:
 @example("", Plan(3, 10), 3, 256)
 @example("two words", Plan(3, 10), 3, 256)
 @example("three words fit", Plan(3, 10), 3, 256)
+@example("a b " * 1000, Plan(3, 10), 3, 256)  # as many words as there may be
 @example(" ".join(map(str, range(900))), Plan(3, 10), 3, 2048)  # every part of the range has a minimum
 def test_a_text_by_itself_is_signed_as_in_a_batch(text: str, plan: Plan, size: int, bits: int) -> None:
     signs = signer(plan, size, bits)

@@ -10,8 +10,7 @@ import click
 
 from dbsim.cli.common import err, json_option, on_index, opened, print_json
 from dbsim.errors import InvalidOption
-
-HIGH = 0.9
+from dbsim.hashing.records.probability import CERTAIN
 
 
 @click.command()
@@ -27,7 +26,7 @@ def match(db: str, name: str, row: str, probability: float | None, limit: int, e
     if as_json:
         print_json([one.to_json() for one in found])
     for one in [] if as_json else found:
-        click.echo(f"{one.probability:.4f}  {one.key}" + ("" if one.probability >= HIGH else "  (have a look)"))
+        click.echo(f"{one.probability:.4f}  {one.key}" + ("" if one.probability >= CERTAIN else "  (have a look)"))
         for line in one.evidence.lines() if explain else ():
             click.echo(f"  {line}")
     if not found and not as_json:

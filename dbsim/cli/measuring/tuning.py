@@ -36,7 +36,7 @@ def tune(db: str, name: str, families: tuple[str, ...], plot: Path | None, as_js
         picture.check()
     index = opened(db).index(name)
     with progress_bar() as progress:
-        report = index.tune(families=families, progress=progress, **options)  # type: ignore[arg-type]
+        report = index.tune(families=families or None, progress=progress, **options)  # type: ignore[arg-type]
     if picture is not None:
         picture.write(tuning.svg(report))
     if as_json:

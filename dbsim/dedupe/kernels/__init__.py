@@ -1,0 +1,1 @@
+"""Which rows are compared, and their scores: pure functions on arrays."""

@@ -43,6 +43,7 @@ class Collection:
         self.rarities: list[NDArray[np.int16]] = []  # of records of persons, a field each
         self.learned: Learned | None = None  # which then scores
         self._keys, self._key_places = Spill(), list[tuple[int, int]]()  # start and rows of each block
+        self._columns: dict[int, int] = {}  # start of each column that was asked for
         self._bits = [Spill() for _ in self.fields]
 
     def __len__(self) -> int:
@@ -85,13 +86,19 @@ class Collection:
     def key(self, column: int, members: Nodes | None = None) -> NDArray[np.int64]:
         """What some contents, or all, are joined by in a column."""
         stored, mask = self._joins[column]
+        found = self._column(stored) if members is None else self._column(stored)[members]
+        return found if mask == -1 else found & mask
+
+    def _column(self, stored: int) -> NDArray[np.int64]:
+        """In the order of the contents, as it lies in a file from the second time on."""
+        if stored in self._columns:
+            return self._keys.read(self._columns[stored], len(self), np.int64)
         found, done = np.empty(len(self), np.int64), 0
         for start, rows in self._key_places:
             found[done : done + rows] = self._keys.read(start + 8 * rows * stored, rows, np.int64)
             done += rows
-        found = found[self.order if members is None else self.order[members]]
-        if mask != -1:
-            found &= mask
+        found = found[self.order]
+        self._columns[stored] = self._keys.append(found)
         return found
 
     def counts_of(self, nodes: Nodes) -> list[NDArray[np.int32]]:
@@ -105,11 +112,28 @@ class Collection:
         place = np.minimum(np.searchsorted(self.fingerprints, fingerprints), len(self) - 1)
         return place, self.fingerprints[place] == fingerprints
 
+    def filters(self, nodes: Nodes | None = None) -> NDArray[np.uint64]:
+        """Of the first field, of all contents or of some, none of which comes twice."""
+        rows = self.order if nodes is None else self.order[nodes]
+        order = np.argsort(rows)
+        found = np.empty((len(rows), self.fields[0].bits // 64), np.uint64)
+        for part in (order[i : i + CHUNK] for i in range(0, len(rows), CHUNK)):
+            found[part] = self._bits[0].rows(rows[part], found.shape[1], np.uint64)
+        return found
+
     def scores(self, a: Nodes, b: Nodes) -> NDArray[np.float64]:
         """The search's score of each pair, to the last bit; 0 where no field is present in both."""
         size = max(READ // (2 * self.width), CHUNK)
         parts = [self._scores(a[i : i + size], b[i : i + size]) for i in range(0, len(a), size)]
         return np.concatenate([np.empty(0), *parts])
+
+    def own(self, nodes: Nodes, copies: Nodes) -> NDArray[np.float64]:
+        """What copies of these contents score with each other: 1, but of persons the probability that they are one."""
+        found = np.ones(len(nodes))
+        if self.learned is not None:
+            several = np.flatnonzero(copies > 1)
+            found[several] = self.scores(nodes[several], nodes[several])
+        return found
 
     @property
     def width(self) -> int:

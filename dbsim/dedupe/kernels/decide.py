@@ -86,18 +86,36 @@ class Decision:
 
     def possible(self, a: Counts, b: Counts) -> NDArray[np.bool_]:
         """Pairs whose counts alone do not rule them out: Ĵ is at most the smaller set by the larger."""
-        if not self.estimated or len(self.fields) > 1 or self.fields[0].reading:
+        if not self.counted:
             return np.ones(len(a[0]), bool)
         features = np.array(cardinality(self.fields[0].bits))
         one, two = features[a[0]], features[b[0]]
-        lowest = self.threshold - (0.0 if self.verify is False else self._spread(a, b, 0))
+        lowest = self._lowest(a, b)
         return np.asarray(np.minimum(one, two) + SLACK >= lowest * np.maximum(one, two))
+
+    @property
+    def counted(self) -> bool:
+        """Whether counts and common bits alone say what is kept: `fewest`."""
+        return self.estimated and len(self.fields) == 1 and self.fields[0].reading is None
+
+    def fewest(self, count: int, others: NDArray[Any]) -> NDArray[np.int64]:
+        """With fewer common bits a pair of filters with `count` and `others` set bits is not kept."""
+        features = np.array(cardinality(self.fields[0].bits))
+        lowest = self._lowest([np.full(len(others), count)], [others])
+        # Ĵ = (n̂ + n̂') / n̂∪ - 1 falls with the bits of the union
+        most = (features[count] + features[others]) / (1 + np.maximum(lowest, 0.0)) * (1 + SLACK)
+        union = np.searchsorted(features, most, side="right") - 1
+        return np.where(lowest > 0, np.maximum(count + others - union, 0), 0)
+
+    def _lowest(self, a: Counts, b: Counts) -> Numbers | float:
+        """Of the estimates that are kept."""
+        return self.threshold - (0.0 if self.verify is False else self._spread(a, b, 0))
 
     def kept(self, a: Counts, b: Counts, estimates: Numbers) -> NDArray[np.bool_]:
         """Pairs that are, or may be, at the threshold."""
         if not self.estimated:
             return np.ones(len(estimates), bool)
-        lowest = self.threshold - (0.0 if self.verify is False else self._spread(a, b, 0))
+        lowest = self._lowest(a, b)
         return np.asarray((estimates >= lowest) & ((estimates > 0) | (lowest == -np.inf)))
 
     def unsure(self, a: Counts, b: Counts, estimates: Numbers) -> NDArray[np.bool_]:

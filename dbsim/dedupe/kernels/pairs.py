@@ -1,14 +1,16 @@
 """All near-duplicate pairs of a collection: Collection → Iterator[Found], in the order of the smaller fingerprint.
 
 Every key column becomes layers of candidate pairs in compressed form, on disk; then blocks of contents are taken in
-order, their candidates written out, made distinct and scored. So a pair comes once, memory stays bounded, the number
-of candidates is known before the first is scored, and a run that was stopped goes on after the last block stored.
+order, their candidates written out, made distinct and scored; of large buckets only those that may be kept are written
+out. So a pair comes once, memory stays bounded, the number of candidates is known before the first is scored, and a run
+that was stopped goes on after the last block stored.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +20,7 @@ from dbsim.dedupe.kernels.buckets import (
     Layer,
     Limits,
     Nodes,
+    Runs,
     emit,
     layer,
     levels,
@@ -28,8 +31,12 @@ from dbsim.dedupe.kernels.collection import Collection
 from dbsim.dedupe.kernels.decide import Decision
 from dbsim.dedupe.kernels.missing import Limited, Missing
 from dbsim.dedupe.kernels.spill import Spill
+from dbsim.dedupe.kernels.tiles import Tiles
 
 BLOCK = 1 << 20  # candidates written out at once
+ALONE, TOGETHER = 64, 16  # so many of a content in one bucket count each, of more only one in so many is written out
+Emit = Callable[[Nodes, Nodes, NDArray[np.int64], NDArray[np.int64], int], Iterator[NDArray[np.uint64]]]
+Written = Callable[[int, int], NDArray[np.uint64] | None]
 Progress = Callable[[int, int], None]  # candidates compared, candidates in all
 
 
@@ -60,33 +67,41 @@ class Candidates:
         self, decision: Decision, start: int = 0, progress: Progress = lambda done, total: None
     ) -> Iterator[Found]:
         """Pairs that are or may be at the threshold, from the content number `start` on."""
-        work = np.zeros(len(self.collection), np.int64)
+        work, load = np.zeros((2, len(self.collection)), np.int64)
         spill = Spill()
-        layers = [_Stored(spill, made) for made in self._layers(work)]
-        work[:start] = 0
+        layers = [_Stored(spill, made) for made in self._layers(work, load)]
+        work[:start] = load[:start] = 0
         total, done = int(work.sum()), 0
         self.missing.draw(self.collection, decision, start)
-        for first, last in _blocks(work, start):
-            packed = _distinct(layers, first, last)
-            found = self._scored(packed, decision, first, last)
-            self.missing.seen(found.a, found.b)
-            yield found
-            done += int(work[first:last].sum())
-            progress(done, total)
+        counted = decision.counted and self.collection.learned is None
+        written = partial(_distinct, layers, Tiles(self.collection, decision).emit if counted else _all)
+        for first, last in _blocks(load if counted else work, start):
+            for upto, packed in _bounded(written, first, last):
+                found = self._scored(packed, decision, first, upto)
+                self.missing.seen(found.a, found.b)
+                yield found
+                done += int(work[first:upto].sum())
+                progress(done, total)
+                first = upto
 
     @property
     def limited(self) -> Limited:
         return self.missing.limited
 
-    def _layers(self, work: NDArray[np.int64]) -> Iterator[Layer]:
+    def _layers(self, work: NDArray[np.int64], load: NDArray[np.int64]) -> Iterator[Layer]:
+        """`work` is how many candidates a content has, `load` about how many of them are written out."""
         source = self.collection
         for column in range(source.columns):
-            found = list(levels(column, source.columns, source.key, self.limits))
-            self.missing.note(found[0], self.limits)
-            made = layer(found, self.limits)
-            del found
+            made = layer(self._noted(levels(column, source.columns, source.key, self.limits)), self.limits)
             np.add.at(work, made.node, made.tail)
+            np.add.at(load, made.node, np.minimum(made.tail, ALONE + made.tail // TOGETHER))
             yield made
+
+    def _noted(self, found: Iterator[Runs]) -> Iterator[Runs]:
+        first = next(found)
+        self.missing.note(first, self.limits)
+        yield first
+        yield from found
 
     def _scored(self, packed: NDArray[np.uint64], decision: Decision, first: int, upto: int) -> Found:
         source = self.collection
@@ -112,17 +127,38 @@ def _blocks(work: NDArray[np.int64], start: int) -> Iterator[tuple[int, int]]:
     yield from zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)
 
 
-def _distinct(layers: list[_Stored], first: int, last: int) -> NDArray[np.uint64]:
-    """The candidates of a range of contents, each once."""
+def _bounded(written: Written, first: int, last: int) -> Iterator[tuple[int, NDArray[np.uint64]]]:
+    """(content up to which, the candidates until there), in parts that do not take more memory than they should."""
+    ends = [last]
+    while ends:
+        packed = written(first, ends[-1])
+        if packed is None:
+            ends.append((first + ends[-1]) // 2)
+            continue
+        first = ends.pop()
+        yield first, packed
+
+
+def _distinct(layers: list[_Stored], emitted: Emit, first: int, last: int) -> NDArray[np.uint64] | None:
+    """The candidates of a range of contents, each once; None where they are too many to be written out at once."""
     parts, size = [np.empty(0, np.uint64)], 0
     for stored in layers:
-        part = stored.emit(first, last)
-        parts.append(part)
-        size += len(part)
-        if size > 2 * BLOCK:  # a representative of large buckets meets the same contents in many columns
-            parts = [_once(parts)]
-            size = len(parts[0])
+        for part in stored.emit(emitted, first, last):
+            parts.append(part)
+            size += len(part)
+            if size > 2 * BLOCK:  # a representative of large buckets meets the same contents in many columns
+                parts = [_once(parts)]
+                size = len(parts[0])
+                if size > BLOCK and last - first > 1:
+                    return None
     return _once(parts)
+
+
+def _all(
+    members: Nodes, node: Nodes, start: NDArray[np.int64], tail: NDArray[np.int64], first: int
+) -> Iterator[NDArray[np.uint64]]:
+    """Whatever the filters say."""
+    yield emit(members, node, start, tail, first)
 
 
 def _once(parts: list[NDArray[np.uint64]]) -> NDArray[np.uint64]:
@@ -145,15 +181,15 @@ class _Stored:
         arrays = (made.node, made.start.astype(self._count), made.tail.astype(self._count), made.members)
         self._places = [spill.append(array) for array in arrays]
 
-    def emit(self, first: int, last: int) -> NDArray[np.uint64]:
+    def emit(self, emitted: Emit, first: int, last: int) -> Iterator[NDArray[np.uint64]]:
         node = self._spill.read(self._places[0], self._entries, self._node)
         low, high = np.searchsorted(node, [first, last]).tolist()
         if low == high:
-            return np.empty(0, np.uint64)
+            return
         width = np.dtype(self._count).itemsize
         start, tail = (
             self._spill.read(place + width * low, high - low, self._count).astype(np.int64)
             for place in self._places[1:3]
         )
         members = self._spill.read(self._places[3], self._members, self._node)
-        return emit(members, node[low:high], start, tail, first)
+        yield from emitted(members, node[low:high], start, tail, first)

@@ -59,3 +59,9 @@ class Remembered:
             return np.zeros(len(contents), np.int64), np.zeros(len(contents), bool)
         places = np.minimum(np.searchsorted(self._contents, contents), len(self._contents) - 1)
         return places, self._contents[places] == contents
+
+
+def part_of(features: Features, chosen: NDArray[np.bool_]) -> Features:
+    """Of some of the documents."""
+    counts = features.counts
+    return Features(features.hashes[np.repeat(chosen, counts)], np.concatenate(([0], np.cumsum(counts[chosen]))))

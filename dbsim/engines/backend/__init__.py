@@ -4,19 +4,30 @@ sqlite/ and postgresql/ have a module of the same name for each subject in which
 
 from __future__ import annotations
 
-from sqlalchemy import Dialect
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from sqlalchemy import Connection, Dialect
 
 from dbsim.engines.backend.feed import Feed
 from dbsim.engines.backend.host_tables import HostTables
 from dbsim.engines.backend.nodes import Nodes, Places
 from dbsim.engines.backend.queue import Queue
-from dbsim.engines.backend.scores import FilterColumns, Scores
+from dbsim.engines.backend.scores import Asked, FilterColumns, Questions, Scores, one_of
 from dbsim.engines.backend.slices import Slices, Terms
 from dbsim.engines.backend.storage import RAW, Storage
 from dbsim.engines.backend.surface import Surface
 from dbsim.engines.backend.transactions import GONE, Transactions
+from dbsim.tables.index_tables import IndexTables
 
-__all__ = ["GONE", "RAW", "Backend", "FilterColumns", "Terms"]
+__all__ = ["GONE", "RAW", "Asked", "Backend", "Defects", "FilterColumns", "Questions", "Terms", "one_of"]
+
+
+class Defects(NamedTuple):
+    """Of an index's triggers, or of its views and functions: what is missing, and whether others are outdated."""
+
+    missing: Sequence[str] = ()
+    outdated: bool = False
 
 
 class Backend(HostTables, Queue, Surface, Transactions, Storage, Scores, Slices, Feed, Nodes, Places):
@@ -39,3 +50,11 @@ class Backend(HostTables, Queue, Surface, Transactions, Storage, Scores, Slices,
     refuse_writes: str  # a statement after which a connection only reads
     searches_in_sql: bool  # whether a function finds rows similar to a text
     rebuilds_tables: bool  # whether a migration changes a table by making it anew, which loses its triggers
+
+    def defects(self, connection: Connection, tables: IndexTables) -> tuple[Defects, Defects]:
+        """Of the views and functions of an index, and of its triggers, if it is to have any."""
+        surface = Defects(self.missing_surface(connection, tables), self.outdated_surface(connection, tables))
+        if not tables.record.options.triggers:
+            return surface, Defects()
+        triggers = Defects(self.missing_triggers(connection, tables), self.outdated_triggers(connection, tables))
+        return surface, triggers

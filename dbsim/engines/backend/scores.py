@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import CTE, ColumnElement, Connection, Double, Engine, FromClause, Select, func
 
@@ -20,6 +20,28 @@ class FilterColumns:
     count: ColumnElement[Any]
 
 
+@dataclass(frozen=True)
+class Asked:
+    """What every question of a batch has: values to look up in each key column, numbers, filters and their bytes."""
+
+    keys: Sequence[Sequence[str]]
+    integers: Sequence[str]
+    reals: Sequence[str]
+    filters: Mapping[str, int]
+
+
+class Questions(NamedTuple):
+    """A batch of questions in SQL: which stored rows share a key with one, and what that one has, by name."""
+
+    shared: ColumnElement[bool]
+    columns: Mapping[str, ColumnElement[Any]]
+
+
+def one_of(column: ColumnElement[Any], values: Sequence[ColumnElement[Any]]) -> ColumnElement[bool]:
+    """One value is compared as such: not every planner takes a list of one for that."""
+    return column == values[0] if len(values) == 1 else column.in_(values)
+
+
 class Scores(ABC):
     """How filters and keys are compared in SQL."""
 
@@ -30,8 +52,9 @@ class Scores(ABC):
     def at_once(self, engine: Engine, statement: str, arguments: Any) -> Sequence[Any] | None:
         """The rows of a statement by itself, read on a connection of the pool that has searched before.
 
-        None where it is to be executed as every other is: nobody observes the engine's statements then (`unobserved`),
-        and what went wrong is said by the second attempt. SQLAlchemy's Connection takes as long as the statement.
+        None where it is to be executed as every other is: where somebody observes the engine's statements
+        (`unobserved`), or the connection turns out to be lost. Any other error is raised as SQLAlchemy would: a
+        statement that waited for its timeout is not sent again. SQLAlchemy's Connection takes as long as the statement.
         """
         return None
 
@@ -72,7 +95,18 @@ class Scores(ABC):
         return True
 
     @abstractmethod
-    def json_rows(
-        self, parameter: str, integers: Sequence[str], texts: Sequence[str], reals: Sequence[str] = ()
-    ) -> FromClause:
+    def questions(
+        self, asked: Asked, keys: Sequence[ColumnElement[Any]], identity: Sequence[ColumnElement[Any]]
+    ) -> Questions:
+        """A batch of any number as parameters, those of `asked_values`; `keys` and `identity` are stored columns.
+
+        Among the columns is dbsim_number: the place of a question in the batch.
+        """
+
+    @abstractmethod
+    def asked_values(self, asked: Asked, values: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
+        """The parameters, from a list for each name, in the order of the questions; a missing filter is None."""
+
+    @abstractmethod
+    def json_rows(self, parameter: str, integers: Sequence[str]) -> FromClause:
         """The objects of a JSON array, bound as `parameter`, as rows with these columns."""

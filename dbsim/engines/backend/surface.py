@@ -33,6 +33,18 @@ class Surface(ABC):
         """Views and functions of an index; idempotent."""
 
     @abstractmethod
+    def view_made_anew(self, name: str, query: str) -> list[str]:
+        """A view with the same columns in the place of one that may be there."""
+
+    @abstractmethod
+    def score_of_copies(self, connection: Connection, tables: IndexTables) -> str | None:
+        """Of persons: what row a and its exact copy score, as SQL that a view can have."""
+
+    @abstractmethod
+    def json_number(self, text: str, name: str) -> str:
+        """The number that has this name in a JSON object."""
+
+    @abstractmethod
     def go_home(self, home: str) -> list[str]:
         """What a script begins with, so that dbsim's tables are made in this schema."""
 

@@ -55,6 +55,10 @@ class Transactions(ABC):
     def limit_lock_wait(self, connection: Connection, wait: str) -> None:
         """For the rest of the transaction."""
 
+    def written(self, connection: Connection) -> object | None:
+        """Equal to what it was as long as nobody has written to the database, this connection neither; or None."""
+        return None
+
     def share(self, connection: Connection, name: str) -> None:
         """Keep what an index consists of as it is until the transaction ends: the first thing a worker's step does."""
 

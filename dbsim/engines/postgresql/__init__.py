@@ -1,0 +1,1 @@
+"""PostgreSQL's way of every subject in backend/, in the module of the same name."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import chain, count
 from typing import Any
 
 import psycopg
@@ -24,12 +25,14 @@ from sqlalchemy import (
     column,
     func,
     literal_column,
+    or_,
 )
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.sql.selectable import TableValuedAlias
 
-from dbsim.engines.backend import Backend, FilterColumns
+from dbsim.engines.backend import Asked, Backend, FilterColumns, Questions, one_of
 from dbsim.engines.callers import OWN
-from dbsim.engines.execute import ask, unobserved
+from dbsim.engines.execute import as_told, ask, unobserved
 from dbsim.engines.postgresql.wire import drivers
 from dbsim.hashing.bloom import ROUNDING, Reading
 from dbsim.hashing.records.levels import CUTS, EQUAL
@@ -69,8 +72,8 @@ class PostgreSQLScores(Backend):
         if not unobserved(engine, self.prepare):
             return None
         pooled = engine.raw_connection()
+        raw = pooled.dbapi_connection
         try:
-            raw = pooled.dbapi_connection
             if pooled.info.get(_LEVEL) != "AUTOCOMMIT" or not isinstance(raw, psycopg.Connection):
                 return None
             before = raw.autocommit
@@ -80,7 +83,10 @@ class PostgreSQLScores(Backend):
                     return cursor.execute(statement, arguments).fetchall()
             finally:
                 raw.autocommit = before
-        except psycopg.Error:
+        except psycopg.Error as error:
+            told = as_told(engine, raw, statement, arguments, error)
+            if told is not None:
+                raise told from error
             return None
         finally:
             pooled.close()
@@ -119,14 +125,38 @@ class PostgreSQLScores(Backend):
         statement = "SELECT has_table_privilege(to_regclass(:name), 'SELECT')"
         return bool(ask(connection, statement, name=quote(table)).scalar())
 
-    def json_rows(
-        self, parameter: str, integers: Sequence[str], texts: Sequence[str], reals: Sequence[str] = ()
-    ) -> FromClause:
-        columns: list[ColumnElement[Any]] = [column(name, BigInteger) for name in integers]
-        columns += [column(name, Text) for name in texts]
-        columns += [column(name, Double) for name in reals]
-        rows = func.json_to_recordset(cast(bindparam(parameter, type_=Text), JSON))
-        return rows.table_valued(*columns, name=parameter).render_derived(with_types=True)
+    def questions(
+        self, asked: Asked, keys: Sequence[ColumnElement[Any]], identity: Sequence[ColumnElement[Any]]
+    ) -> Questions:
+        columns: list[ColumnElement[Any]] = [column(name, BigInteger) for name in _integers(asked)]
+        columns += [column(name, Double) for name in asked.reals]
+        columns += [column(name, Text) for name in asked.filters]
+        rows = _recordset("queries", columns)
+        pairs = zip(keys, asked.keys, strict=True)
+        return Questions(or_(*(one_of(key, [rows.c[name] for name in names]) for key, names in pairs)), dict(rows.c))
+
+    def asked_values(self, asked: Asked, values: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
+        names = [*_integers(asked)[1:], *asked.reals]
+        form = ",".join(f'"{name}":%s' for name in ("dbsim_number", *names, *asked.filters))
+        filters = [[_json_bits(one) for one in values[name]] for name in asked.filters]
+        rows = zip(count(), *(values[name] for name in names), *filters)
+        return {"queries": f"[{','.join([f'{{{form % row}}}' for row in rows])}]"}
+
+    def json_rows(self, parameter: str, integers: Sequence[str]) -> FromClause:
+        return _recordset(parameter, [column(name, BigInteger) for name in integers])
+
+
+def _integers(asked: Asked) -> list[str]:
+    return ["dbsim_number", *chain.from_iterable(asked.keys), *asked.integers]
+
+
+def _json_bits(bits: bytes | None) -> str:
+    return "null" if bits is None else f'"X{bits.hex()}"'
+
+
+def _recordset(parameter: str, columns: Sequence[ColumnElement[Any]]) -> TableValuedAlias:
+    rows = func.json_to_recordset(cast(bindparam(parameter, type_=Text), JSON))
+    return rows.table_valued(*columns, name=parameter).render_derived(with_types=True)
 
 
 def _estimate(count: ColumnElement[Any], size: int) -> ColumnElement[Any]:

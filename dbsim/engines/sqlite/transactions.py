@@ -82,6 +82,12 @@ class SQLiteTransactions(Backend):
             return False
         return True
 
+    def written(self, connection: Connection) -> object | None:
+        """`data_version` tells what other connections have written, `total_changes` what this one has."""
+        raw = connection.connection.driver_connection
+        versions = "SELECT data_version, schema_version FROM pragma_data_version, pragma_schema_version"
+        return raw, raw.total_changes, *connection.exec_driver_sql(versions).one()  # type: ignore[union-attr]
+
     def lock_buckets(self, connection: Connection, tables: IndexTables, keys: Sequence[int]) -> None:
         """SQLite has one writer: become it, before anything is read, or with a write that changes nothing."""
         if in_transaction(connection):

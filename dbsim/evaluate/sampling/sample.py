@@ -43,7 +43,7 @@ def draw(
     places = np.sort(rng.permutation(total)[:size]) + 1
     keys = [rows.c[name] for name in tables.key_names]
     numbered = select(*keys, func.row_number().over(order_by=keys).label(PLACE)).subquery("numbered")
-    wanted = backend.json_rows("wanted", ["number"], [])
+    wanted = backend.json_rows("wanted", ["number"])
     query = (
         select(*(numbered.c[name] for name in tables.key_names))
         .join(wanted, wanted.c.number == numbered.c[PLACE])

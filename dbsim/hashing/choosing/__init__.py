@@ -1,0 +1,1 @@
+"""Settings from a sample of the texts: how many keys, how long filters."""

@@ -19,7 +19,7 @@ from dbsim.hashing.families.minhash import EMPTY, mixture
 from dbsim.hashing.family import Family, Keys, Model
 from dbsim.hashing.keys import Plan, bit_keys
 from dbsim.hashing.measures import hamming, weighted_mean
-from dbsim.text.arithmetic import high_lane, low_lane, numbered, scale
+from dbsim.text.arithmetic import high_lane, numbered, places, scale
 
 Bits = NDArray[np.uint8]
 
@@ -69,7 +69,7 @@ class BitSampling(Family):
 
     def _unary(self, field: FieldDocuments) -> Bits:
         terms = field.terms
-        place = terms.documents * self.buckets + scale(low_lane(terms.hashes), self.buckets)
+        place = terms.documents * self.buckets + places(terms.hashes, self.buckets)
         counts = np.bincount(place, minlength=len(terms) * self.buckets).reshape(len(terms), self.buckets, 1)
         return np.packbits((counts > np.arange(self.levels)).reshape(len(terms), -1), axis=1)
 

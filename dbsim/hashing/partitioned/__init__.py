@@ -1,0 +1,1 @@
+"""The Bloom filters of Kampf's sketch: n-grams in parts of prime length."""

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 from dbsim.hashing.records.evidence import UNIT
 
+# for what is done without a look: precision was at least .98 on public sets and on a generated register of families
+CERTAIN = 0.9
 MOST_BITS = 60  # 2⁻⁶⁰ is as good as never
 # 2ˣ on [0, 1] by Taylor's series in x·ln 2: error below 1e-11, far less than 1/UNIT bit
 COEFFICIENTS = (

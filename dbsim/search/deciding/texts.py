@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,11 +21,11 @@ from dbsim.text.short import Shingles
 
 Decided = tuple[float, bool]  # the exact value, and whether the text is another one than was signed
 INFINITE = float("inf")
+SCORE = attrgetter("score")
 FEW = 8  # rows compared one by one: for more of them arrays are faster
 
 
-@dataclass(frozen=True)
-class Cut:
+class Cut(NamedTuple):
     """An estimate below `lowest` is no hit, one of `highest` or more is; between them the texts decide."""
 
     lowest: float
@@ -73,27 +73,24 @@ def decide(
     names: Sequence[str],
 ) -> list[Hit]:
     """Every row that is there with its score, best first; `exact` compares texts, None without a question's text."""
-
-    shown = dict(zip((row.key for row in rows), public_keys(names, [row.key for row in rows]), strict=True))
-
-    def hit(row: Ranked, score: float, *, exact: bool, stale: bool) -> Hit:
-        return Hit(shown[row.key], score, exact=exact, stale=stale or row.queued)
-
+    keys = public_keys(names, [row.key for row in rows])
+    known, verify = query.fingerprint if bounds.measure == "jaccard" else None, bounds.verify
     found: list[Hit] = []
-    doubtful: list[Ranked] = []
-    for row in rows:
-        same = bounds.measure == "jaccard" and row.fingerprint == query.fingerprint
-        if row.there and cut.doubtful(row.score) and (bounds.verify or not same):
-            doubtful.append(row)
+    doubtful: list[tuple[Any, Ranked]] = []
+    for key, row in zip(keys, rows, strict=True):
+        same = known is not None and row.fingerprint == known
+        if row.there and (verify or not same) and cut.doubtful(row.score):
+            doubtful.append((key, row))
         elif row.there:
-            found.append(hit(row, row.score, exact=same, stale=False))
-    decided = exact(doubtful) if doubtful else []
+            found.append(Hit(key, row.score, same, row.queued))
+    decided = exact([row for _, row in doubtful]) if doubtful else []
     if decided is None:  # the estimate is all there is
-        found += [hit(row, row.score, exact=False, stale=False) for row in doubtful]
+        found += [Hit(key, row.score, False, row.queued) for key, row in doubtful]
     else:
         pairs = zip(doubtful, decided, strict=True)
-        found += [hit(row, value, exact=True, stale=stale) for row, (value, stale) in pairs]
-    return sorted(found, key=lambda hit: -hit.score)
+        found += [Hit(key, value, True, stale or row.queued) for (key, row), (value, stale) in pairs]
+    found.sort(key=SCORE, reverse=True)  # those of one score stay in their order
+    return found
 
 
 def compared_single(signer: Signer, question: Shingles, rows: Sequence[Ranked]) -> list[Decided] | None:

@@ -23,7 +23,7 @@ from sqlalchemy import (
     union_all,
 )
 
-from dbsim.engines.backend import Backend
+from dbsim.engines.backend import Backend, one_of
 from dbsim.hashing.records.learning import Learned
 from dbsim.options import IndexOptions
 from dbsim.search.limits import Where
@@ -117,17 +117,17 @@ class Candidates:
     def _shared(self, wanted: Sequence[Sequence[ColumnElement[Any]]]) -> ColumnElement[bool]:
         """A key equals its value or one of its neighbours'; codes in pieces must also lie within the radius."""
         columns = [self.tables.signatures.c[name] for name in self.tables.names.keys]
-        shared = or_(
-            *(
-                column == values[0] if len(values) == 1 else column.in_(values)
-                for column, values in zip(columns, wanted, strict=True)
-            )
-        )
+        shared = or_(*(one_of(column, values) for column, values in zip(columns, wanted, strict=True)))
+        return and_(shared, *self._within_radius(wanted))
+
+    def _within_radius(self, wanted: Sequence[Sequence[ColumnElement[Any]]]) -> list[ColumnElement[bool]]:
+        """Of codes in pieces; the first of the values is the key itself."""
         radius = self.options.hashing.radius
         if radius is None:
-            return shared
+            return []
+        columns = [self.tables.signatures.c[name] for name in self.tables.names.keys]
         pieces = [self.backend.hamming(column, values[0]) for column, values in zip(columns, wanted, strict=True)]
-        return and_(shared, sum(pieces[1:], start=pieces[0]) <= radius)
+        return [sum(pieces[1:], start=pieces[0]) <= radius]
 
     def _nearest(self, conditions: Sequence[ColumnElement[bool]]) -> Select[Any]:
         """The neighbours in the order of each key, on both sides: they share the longest prefixes with the query."""

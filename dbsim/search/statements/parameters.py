@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Any
 
-from dbsim.engines.backend import Backend
+from dbsim.engines.backend import Asked, Backend
 from dbsim.options import IndexOptions
 from dbsim.options.asking import POOL
 from dbsim.search.deciding.texts import Cut
 from dbsim.search.query import Query
 from dbsim.tables.source import Key
 
+HIGHEST = 2.0  # no estimate is above one, and JSON has no infinity
 
-def many_parameters(options: IndexOptions, queries: Sequence[Query | None], cuts: Sequence[Cut | None]) -> str:
-    """The JSON array `search_many` reads."""
-    rows = []
-    for number, (query, cut) in enumerate(zip(queries, cuts, strict=True)):
-        if query is not None and cut is not None:
-            row: dict[str, Any] = {"dbsim_number": number, **cut_parameters(options, query, cut)}
-            row.update(query.key_parameters())
-            row.update({f"dbsim_count{i}": count for i, count in enumerate(query.counts)})
-            row.update({f"dbsim_rarity{i}": rarity for i, rarity in enumerate(query.rarities)})
-            row.update({f"dbsim_bits{i}": "X" + bits.hex() for i, bits in enumerate(query.bits) if bits is not None})
-            rows.append(row)
-    return json.dumps(rows)
+
+def many_parameters(
+    backend: Backend, options: IndexOptions, asked: Asked, queries: Sequence[Query], cuts: Sequence[Cut]
+) -> dict[str, Any]:
+    """What `search_many` reads of its questions."""
+    looked_up = [chain.from_iterable(query.lookups) if query.lookups else query.keys for query in queries]
+    values: dict[str, Sequence[Any]] = dict(zip(chain.from_iterable(asked.keys), columns_of(looked_up), strict=True))
+    ranges = [query.count_range(options, cut.lowest) for query, cut in zip(queries, cuts, strict=True)]
+    numbers = (chain(some, query.counts, query.rarities) for some, query in zip(ranges, queries, strict=True))
+    values |= zip(asked.integers, columns_of(numbers), strict=True)
+    values |= zip(asked.reals, columns_of((cut.lowest, min(cut.highest, HIGHEST)) for cut in cuts), strict=True)
+    values |= zip(asked.filters, columns_of(query.bits for query in queries), strict=True)
+    return backend.asked_values(asked, values)
+
+
+def columns_of(rows: Iterable[Iterable[Any]]) -> list[list[Any]]:
+    return [list(column) for column in zip(*rows, strict=True)]
 
 
 def parameters(
@@ -49,8 +55,8 @@ def parameters(
 
 def cut_parameters(options: IndexOptions, query: Query, cut: Cut) -> dict[str, Any]:
     low, high = query.count_range(options, cut.lowest)
-    # no estimate is above one, and JSON has no infinity
-    return {"dbsim_low": low, "dbsim_high": high, "dbsim_lowest": cut.lowest, "dbsim_highest": min(cut.highest, 2.0)}
+    highest = min(cut.highest, HIGHEST)
+    return {"dbsim_low": low, "dbsim_high": high, "dbsim_lowest": cut.lowest, "dbsim_highest": highest}
 
 
 def self_parameters(key: Key) -> dict[str, Any]:

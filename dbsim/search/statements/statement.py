@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any, NamedTuple
 
 from sqlalchemy import (
@@ -31,6 +30,7 @@ from sqlalchemy import (
     union_all,
 )
 
+from dbsim.engines.backend import Asked
 from dbsim.engines.evidence import Side, evidence
 from dbsim.engines.source_rows import text_columns
 from dbsim.search.limits import Where
@@ -158,41 +158,47 @@ class Statements(Candidates):
         return key.in_(queued)
 
     def search_many(self, width: int = 1, look: Look = NOTHING) -> Select[Any]:
-        """The same for a batch: the queries come as one JSON array, so the statement stays the same for any number."""
-        stored, names = self.tables.signatures, self.tables.names
-        queries = self._queries(width)
-        shared = self._shared([[queries.c[name] for name in some] for some in self._key_names(width)])
-        in_range = stored.c[names.counts[0]].between(queries.c.dbsim_low, queries.c.dbsim_high)
-        filters = [f"dbsim_{kind}{i}" for kind in ("bits", "count") for i in range(len(names.bits))]
-        rarities = [f"dbsim_rarity{i}" for i in range(len(names.rarities))]
-        asked = ["dbsim_number", "dbsim_lowest", "dbsim_highest"]
-        given = [queries.c[name] for name in (*asked, *filters, *rarities)]
-        place, count = (one.over(partition_by=queries.c.dbsim_number) for one in (func.row_number(), func.count()))
-        found = select(
-            *self._ranking_columns(), *given, place.label("dbsim_place"), count.label("dbsim_candidates")
-        ).where(shared, in_range)
-        candidates = self.backend.one_step(found, "candidates")
+        """The same for a batch, whose questions are parameters: so the statement stays the same for any number.
+
+        All candidates together are bounded; more than the bound belong to a question that is to be asked by itself.
+        """
+        stored, names, asked = self.tables.signatures, self.tables.names, self.asked(width)
+        identity = [stored.c[name] for name in self.tables.key_names]
+        shared, questions = self.backend.questions(asked, [stored.c[name] for name in names.keys], identity)
+        near = self._within_radius([[questions[name] for name in some] for some in asked.keys])
+        in_range = stored.c[names.counts[0]].between(questions["dbsim_low"], questions["dbsim_high"])
+        own = ["dbsim_number", *asked.reals]
+        given = [questions[name].label(name) for name in (*own, *asked.filters, *asked.integers[2:])]
+        found = select(*self._ranking_columns(), *given).where(shared, *near, in_range)
+        candidates = self.backend.one_step(found.limit(bindparam("dbsim_pool", type_=Integer)), "candidates")
         right = [(candidates.c[f"dbsim_bits{i}"], candidates.c[f"dbsim_count{i}"]) for i in range(len(names.bits))]
-        value = self._compared(candidates, right, [candidates.c[name] for name in rarities]).label(names.score)
-        ranked = (
-            select(*self._identity(candidates), *(candidates.c[name] for name in (*asked, "dbsim_candidates")), value)
-        ).where(candidates.c.dbsim_place <= bindparam("dbsim_ranked", type_=Integer))
+        rarities = [candidates.c[f"dbsim_rarity{i}"] for i in range(len(names.rarities))]
+        value = self._compared(candidates, right, rarities).label(names.score)
+        ranked = select(*self._identity(candidates), *(candidates.c[name] for name in own), value)
         scored = self.backend.computed_once(ranked).subquery("scored")
-        place = func.row_number().over(partition_by=scored.c.dbsim_number, order_by=self._best_first(scored))
-        best = select(scored, place.label("dbsim_place")).subquery("best")
+        number = scored.c.dbsim_number
+        place = func.row_number().over(partition_by=number, order_by=self._best_first(scored)).label("dbsim_place")
+        count = func.count().over(partition_by=number).label("dbsim_candidates")
+        best = select(scored, place, count).subquery("best")
         hits = bindparam("dbsim_hits", type_=Integer)
         worth = or_(best.c[names.score] >= best.c.dbsim_lowest, best.c.dbsim_place == 1)
         few = select(best).where(best.c.dbsim_place <= hits, worth).subquery("few")
         numbers = [few.c[name] for name in ("dbsim_number", "dbsim_candidates", names.score)]
         return self._looked_up(few, numbers, look).order_by(few.c.dbsim_number, few.c.dbsim_place)
 
-    def _queries(self, width: int) -> FromClause:
-        fields = range(len(self.options.fields))
-        keys = chain.from_iterable(self._key_names(width))
-        numbers = ["dbsim_number", *keys, "dbsim_low", "dbsim_high", *(f"dbsim_count{i}" for i in fields)]
-        numbers += [f"dbsim_rarity{i}" for i in range(len(self.tables.names.rarities))]
-        bits = [f"dbsim_bits{i}" for i in fields]
-        return self.backend.json_rows("queries", numbers, bits, ["dbsim_lowest", "dbsim_highest"])
+    def asked(self, width: int = 1) -> Asked:
+        """What a question of a batch has; the first two numbers are the popcounts that can reach the estimate."""
+        fields, rarities = self.options.fields, len(self.tables.names.rarities)
+        return Asked(
+            self._key_names(width),
+            [
+                *("dbsim_low", "dbsim_high"),
+                *(f"dbsim_count{i}" for i in range(len(fields))),
+                *(f"dbsim_rarity{i}" for i in range(rarities)),
+            ],
+            ["dbsim_lowest", "dbsim_highest"],
+            {f"dbsim_bits{i}": field.reading.bits // 8 for i, field in enumerate(fields)},
+        )
 
 
 def about_row(decided: DecisionTables) -> CompoundSelect[Any]:

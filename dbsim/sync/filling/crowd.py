@@ -18,7 +18,7 @@ from sqlalchemy import Connection
 from dbsim.crew import Crew, cores
 from dbsim.engines.context import IndexContext
 from dbsim.engines.urls import origin
-from dbsim.sync.presign import Rehearsal
+from dbsim.sync.presign import SignedAhead
 from dbsim.sync.refresh import last_stored
 from dbsim.tables.key_conditions import after, key_columns
 from dbsim.tables.source import Texts
@@ -103,9 +103,9 @@ class Crowd:
             read, sent = tee(self._ahead())
             signed = crew.map([batch.columns for batch in batches] for batches in sent)
             for batches, signatures in zip(read, signed, strict=True):
-                rehearsal = Rehearsal.of(signer, zip(batches, signatures, strict=True))
+                ahead = SignedAhead.of(signer, zip(batches, signatures, strict=True))
                 upto = batches[-1].keys[-1]
-                filled += filling.pace.write(filling.write, partial(filling.step, signer=rehearsal, upto=upto))
+                filled += filling.pace.write(filling.write, partial(filling.step, signer=ahead, upto=upto))
                 self.shown(filled)
                 self.meanwhile()
         return filled

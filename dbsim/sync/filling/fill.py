@@ -18,9 +18,10 @@ from dbsim.hashing.bloom import cardinality
 from dbsim.lifecycle.create import show
 from dbsim.progress import Progress
 from dbsim.sync import models
+from dbsim.sync.filling.ahead import Ahead
 from dbsim.sync.filling.crowd import Crowd, processes
 from dbsim.sync.filling.parts import Parts
-from dbsim.sync.presign import Rehearsal
+from dbsim.sync.presign import SignedAhead
 from dbsim.sync.refresh import last_stored, quarantine_unreadable, store
 from dbsim.tables import catalogue
 from dbsim.tables.index_tables import parts_name
@@ -28,8 +29,6 @@ from dbsim.tables.key_conditions import after, up_to
 from dbsim.tables.source import Key, Texts
 
 LOOKED_AT = 200  # rows, for how long their texts are
-# characters, rows signed at once: a few take twice as long; after many, several transactions only leave each other room
-AHEAD, MOST_AHEAD = 1 << 19, 1000
 
 
 @dataclass
@@ -42,9 +41,6 @@ class Filling(Stage):
     workers: int | None = None  # processes; None: the machine's, if the table is large enough for that to pay
     gentle: bool = False  # B-trees are there before the rows, so that no transaction is long
     pace: Pace = field(init=False)
-    _ahead: Rehearsal | None = None  # rows that were signed before the lock was taken …
-    _left: int = 0  # … and how many of them are not stored yet
-    _next: int = 0  # how many to sign at once
     _shared: bool = False  # whether there were parts in the last transaction
 
     def __post_init__(self) -> None:
@@ -61,14 +57,14 @@ class Filling(Stage):
         if self.gentle:
             self._build_indexes()
         filled = Crowd(self, several, shown, self.meanwhile).run() if several > 1 else 0
-        size = self.pace.size
-        while step := self._batch():
+        next_batch = Ahead(self).store if self.backend.writers_wait else self._batch
+        more = True
+        while more:  # what the application adds behind the last row is read at the end: it may add for ever
+            step, more = next_batch()
             filled += step
             shown(filled)
-            if step < size and not (self._shared and self.read(self._parts_left)):
-                break  # what the application adds behind the last row is read at the end: it may add for ever
-            self.meanwhile()
-            size = self.pace.size
+            if more:
+                self.meanwhile()
         self._build_indexes()
         unreadable = self.read(lambda c: self.backend.unreadable_keys(c, self.tables))
         while not self.write(partial(self._open, unreadable=unreadable)):
@@ -78,11 +74,15 @@ class Filling(Stage):
     def _show(self, stored: int, total: int, filled: int) -> None:
         self.progress("reading", stored + filled, max(total, stored + filled))
 
-    def step(self, connection: Connection, signer: Rehearsal, upto: Key | None = None) -> int:
-        """Sign and store the next rows, as far as that key if one is given; 0 when there are no more."""
-        return self._advance(connection, signer, upto) if self.unfinished(connection, lock=True) else 0
+    def step(
+        self, connection: Connection, signer: SignedAhead, upto: Key | None = None, size: int | None = None
+    ) -> int:
+        """Sign and store the next rows, as far as that key, or so many if given; 0 when there are no more."""
+        return self._advance(connection, signer, upto, size) if self.unfinished(connection, lock=True) else 0
 
-    def _advance(self, connection: Connection, signer: Rehearsal, upto: Key | None = None) -> int:
+    def _advance(
+        self, connection: Connection, signer: SignedAhead, upto: Key | None = None, size: int | None = None
+    ) -> int:
         self._shared = self.parts_exist(connection)
         if self._shared:
             left = [part for part in self.parts.all(connection) if not part.done or part.upto is None]
@@ -90,31 +90,30 @@ class Filling(Stage):
         columns, last = self.tables.source_key, last_stored(connection, self.tables)
         conditions = [] if last is None else [after(columns, last)]
         if upto is None:
-            return self._store(connection, signer, conditions)[0]
-        return self._store(connection, signer, [*conditions, up_to(columns, upto)], bounded=False)[0]
+            return self._store(connection, signer, conditions, size or self.pace.size)[0]
+        return self._store(connection, signer, [*conditions, up_to(columns, upto)], None)[0]
 
-    def fill_part(self, connection: Connection, number: int, signer: Rehearsal) -> int:
+    def fill_part(self, connection: Connection, number: int, signer: SignedAhead) -> int:
         """The next rows of a part, whose row in the table of parts is locked; 0 when it has no more."""
         part = self.parts.take(connection, number)
         rest = part.rest(self.tables.source_key)
-        stored, last = self._store(connection, signer, rest)
+        stored, last = self._store(connection, signer, rest, self.pace.size)
         self.parts.reach(connection, part, last or part.reached, done=stored < self.pace.size)
         return stored
 
     def _store(
         self,
         connection: Connection,
-        signer: Rehearsal,
+        signer: SignedAhead,
         conditions: Sequence[ColumnElement[bool]],
-        *,
-        bounded: bool = True,
+        limit: int | None,
     ) -> tuple[int, Key | None]:
         """(rows stored, the last of them)"""
         models.require(connection, self.tables, self.signer)
         done, last = 0, None
-        for batch in self.next_rows(connection, conditions, self.pace.size if bounded else None):
+        for batch in self.next_rows(connection, conditions, limit):
             store(connection, self.backend, self.tables, batch, signer.sign(batch))
-            done, last = done + len(batch.keys), batch.keys[-1]
+            done, last = done + len(batch), batch.keys[-1]
         return done, last
 
     @cached_property
@@ -131,23 +130,10 @@ class Filling(Stage):
     def _parts_left(self, connection: Connection) -> bool:
         return not all(part.done for part in self.parts.all(connection))
 
-    def _batch(self) -> int:
-        if not self.backend.writers_wait:
-            return self.pace.write(self.write, lambda c: self.step(c, Rehearsal(self.signer)))
-        if self._ahead is None or self._left < self.pace.size:
-            self._ahead = self.read(self._rehearse)
-            self._left = len(self._ahead)
-            self._next = min(max(len(self._ahead), 1) * AHEAD // max(self._ahead.characters, 1), MOST_AHEAD)
-        ahead = self._ahead
-        done = self.pace.write(self.write, lambda c: self.step(c, ahead))
-        self._left -= done
-        return done
-
-    def _rehearse(self, connection: Connection) -> Rehearsal:
-        """The more rows at once the shorter they are, however few a transaction takes."""
-        last = last_stored(connection, self.tables)
-        start = [] if last is None else [after(self.tables.source_key, last)]
-        return Rehearsal(self.signer, self.next_rows(connection, start, max(self.pace.size, self._next)))
+    def _batch(self) -> tuple[int, bool]:
+        """Rows stored in one transaction, and whether there may be more."""
+        done = self.pace.write(self.write, lambda c: self.step(c, SignedAhead(self.signer)))
+        return done, done >= self.pace.size or (done > 0 and self._shared and self.read(self._parts_left))
 
     def next_rows(
         self, connection: Connection, conditions: Sequence[ColumnElement[bool]], limit: int | None
@@ -200,7 +186,7 @@ class Filling(Stage):
         """
         if not self.unfinished(connection, lock=True):
             return True
-        if self._advance(connection, Rehearsal(self.signer)) >= self.pace.size:
+        if self._advance(connection, SignedAhead(self.signer)) >= self.pace.size:
             return False
         if self._shared and self._parts_left(connection):
             return False

@@ -17,7 +17,7 @@ from dbsim.options import IndexOptions
 from dbsim.progress import quiet
 from dbsim.sync import models
 from dbsim.sync.filling.fill import Filling
-from dbsim.sync.presign import Rehearsal
+from dbsim.sync.presign import SignedAhead
 from dbsim.tables import catalogue
 
 Columns = list[list[str]]
@@ -63,4 +63,4 @@ def _fill(connection: Connection, filling: Filling, number: int) -> int:
     """The index is locked together with the other processes: whoever works off the queue waits for all of them."""
     if not filling.unfinished(connection, lock=True, share=True) or not filling.parts_exist(connection):
         return 0
-    return filling.fill_part(connection, number, Rehearsal(filling.signer))
+    return filling.fill_part(connection, number, SignedAhead(filling.signer))

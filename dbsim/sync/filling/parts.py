@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from sqlalchemy import (
     Boolean,
@@ -31,7 +30,7 @@ from sqlalchemy.schema import CreateTable
 
 from dbsim.engines.backend import Backend
 from dbsim.engines.execute import run
-from dbsim.tables.index_tables import IndexTables, PlainType, made_once, parts_name
+from dbsim.tables.index_tables import PlainType, TablesBeside, made_once, parts_name
 from dbsim.tables.key_conditions import after, key_columns, up_to
 from dbsim.tables.source import Key
 
@@ -64,14 +63,8 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Parts:
+class Parts(TablesBeside):
     """The parts of one generation."""
-
-    tables: IndexTables
-
-    @property
-    def made(self) -> dict[str, Any]:
-        return self.tables.made
 
     @made_once
     def table(self) -> Table:

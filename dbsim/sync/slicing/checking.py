@@ -10,24 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, select
 
-from dbsim.engines.context import Stage
 from dbsim.hashing.word_signatures import turned
 from dbsim.lifecycle.words import slices
+from dbsim.sync.slicing.stage import SliceStage
 from dbsim.sync.slicing.turning import Slicing
 from dbsim.sync.slicing.wide import wide_signatures
 from dbsim.tables import slice_tables
 from dbsim.tables.key_conditions import chunks, key_columns
-from dbsim.tables.slice_tables import FIRST_WIDE, SliceTables
+from dbsim.tables.slice_tables import FIRST_WIDE
 from dbsim.tables.source import Key
 
 
 @dataclass
-class SliceCheck(Stage):
+class SliceCheck(SliceStage):
     """Of one generation."""
-
-    @cached_property
-    def sliced(self) -> SliceTables:
-        return SliceTables.of(self.tables)
 
     @cached_property
     def slicing(self) -> Slicing:

@@ -9,21 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, Select, delete, func, insert, select
 
-from dbsim.engines.context import Stage
 from dbsim.engines.pause import Pace
 from dbsim.hashing.word_signatures import turned
 from dbsim.lifecycle.words import slices
 from dbsim.progress import Progress, quiet
+from dbsim.sync.slicing.stage import SliceStage
 from dbsim.tables import catalogue, slice_tables
 from dbsim.tables.key_conditions import after, among, chunks, key_columns
-from dbsim.tables.slice_tables import COMPLETE, FIRST_WIDE, SliceTables
+from dbsim.tables.slice_tables import COMPLETE, FIRST_WIDE
 from dbsim.tables.source import Key
 
 
@@ -37,14 +36,10 @@ class Ahead:
 
 
 @dataclass
-class Slicing(Stage):
+class Slicing(SliceStage):
     """The slices of one generation; one worker at a time."""
 
     progress: Progress = quiet
-
-    @cached_property
-    def sliced(self) -> SliceTables:
-        return SliceTables.of(self.tables)
 
     def run(self) -> None:
         """When many rows are without a place (`slices.due`)."""

@@ -14,16 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, delete, func, insert, select
 
-from dbsim.engines.context import Stage
 from dbsim.engines.pause import Pace
 from dbsim.hashing.word_signatures import turned
 from dbsim.lifecycle.create import outdated
 from dbsim.lifecycle.words import slices
 from dbsim.progress import Progress, quiet
+from dbsim.sync.slicing.stage import SliceStage
 from dbsim.sync.slicing.turning import Slicing
 from dbsim.sync.slicing.wide import wide_signatures
 from dbsim.tables import slice_tables
-from dbsim.tables.slice_tables import FIRST_WIDE, WIDENED, SliceTables
+from dbsim.tables.slice_tables import FIRST_WIDE, WIDENED
 from dbsim.tables.source import Key
 
 FEWEST = 256  # places of a block a long text: fewer are not worth a wide block
@@ -40,14 +40,10 @@ class Long:
 
 
 @dataclass
-class Widening(Stage):
+class Widening(SliceStage):
     """Of one generation, after all of its rows have places."""
 
     progress: Progress = quiet
-
-    @cached_property
-    def sliced(self) -> SliceTables:
-        return SliceTables.of(self.tables)
 
     @cached_property
     def slicing(self) -> Slicing:

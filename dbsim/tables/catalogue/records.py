@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass, field, replace
 
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Connection, Row, bindparam, select
 
 from dbsim.errors import IndexChanged, InvalidOption, SecretMissing, UnknownName
 from dbsim.options import IndexOptions
@@ -14,6 +13,12 @@ from dbsim.outside import key_of
 from dbsim.tables.catalogue.tables import SHOWN, generation_table, index_table
 
 FILLING, READY = "filling", "ready"
+_STATES = (
+    select(*(index_table.c[name] for name in ("generation", "state", "wanted")))
+    .add_columns(generation_table.c.generation.label("beside"), generation_table.c.state.label("beside_state"))
+    .outerjoin_from(index_table, generation_table, generation_table.c.index_name == index_table.c.name)
+    .where(index_table.c.name == bindparam("index_name"))
+)
 
 
 @dataclass(frozen=True)
@@ -30,14 +35,11 @@ class IndexRecord:
     wanted: int | None = None
     retired_at: int | None = None
     searched: bool = True  # whether it is the one in dbsim_index
+    name: str = field(init=False, repr=False, compare=False)
+    ready: bool = field(init=False, repr=False, compare=False)
 
-    @cached_property
-    def name(self) -> str:
-        return self.options.name
-
-    @property
-    def ready(self) -> bool:
-        return self.state == READY
+    def __post_init__(self) -> None:
+        vars(self).update(name=self.options.name, ready=self.state == READY)
 
 
 def load(connection: Connection, name: str, *, secret: bool = True) -> IndexRecord:
@@ -49,9 +51,10 @@ def load(connection: Connection, name: str, *, secret: bool = True) -> IndexReco
     return _record(row)
 
 
-def unknown(connection: Connection, name: str) -> UnknownName:
-    """The error that names what there is instead."""
-    return UnknownName("index", name, names(connection))
+def unknown(connection: Connection, name: str) -> UnknownName | IndexChanged:
+    """The error that names what there is instead; the index itself may be there again by now."""
+    there = names(connection)
+    return IndexChanged(name) if name in there else UnknownName("index", name, there)
 
 
 def require_unchanged(connection: Connection, record: IndexRecord) -> None:
@@ -79,8 +82,7 @@ def generations(connection: Connection, name: str, *, lock: bool = False, share:
     read by one statement: between two a switch could hide a generation.
     """
     if lock:
-        locked = select(index_table.c.name).where(index_table.c.name == name)
-        connection.execute(locked.with_for_update(read=share))
+        _lock(connection, name, share=share)
     beside = generation_table.alias("beside")
     rows = connection.execute(
         select(index_table, *(column.label(f"beside_{column.name}") for column in beside.c))
@@ -92,6 +94,11 @@ def generations(connection: Connection, name: str, *, lock: bool = False, share:
         return []
     current = _record(rows[0])
     return [current, *(_beside(current, row) for row in rows if row.beside_generation is not None)]
+
+
+def _lock(connection: Connection, name: str, *, share: bool) -> None:
+    locked = select(index_table.c.name).where(index_table.c.name == name)
+    connection.execute(locked.with_for_update(read=share))
 
 
 def is_ready(connection: Connection, name: str) -> bool:
@@ -107,9 +114,17 @@ def target(found: list[IndexRecord]) -> IndexRecord | None:
 
 
 def is_unfinished(connection: Connection, record: IndexRecord, *, lock: bool = False, share: bool = False) -> bool:
-    """Whether this generation is still to be filled: not done by another worker, nor given up for another one."""
-    wanted = target(generations(connection, record.name, lock=lock, share=share))
-    return wanted is not None and wanted.generation == record.generation and not wanted.ready
+    """Whether this generation is still to be filled: not done by another worker, nor given up for another one.
+
+    What `target` of all generations says, without reading their options: a filling asks in every transaction.
+    """
+    if lock:
+        _lock(connection, record.name, share=share)
+    rows = connection.execute(_STATES, {"index_name": record.name}).all()
+    if not rows:
+        return False
+    wanted = next((row[3:] for row in rows if row[3] is not None and row[3] == row[2]), rows[0][:2])
+    return (record.generation, True) == (wanted[0], wanted[1] != READY)
 
 
 def names(connection: Connection) -> list[str]:

@@ -1,0 +1,1 @@
+"""What counts as the same letter: a module a normaliser, registry.py lists them."""

@@ -33,7 +33,9 @@ class Assignment:
     sizes: Numbers  # of the whole group, in rows
     lowest: NDArray[np.float64]  # score of a member of the group with its representative
 
-    def rows(self, generation: int, keys: dict[int, tuple[Any, ...]], part: slice) -> Iterator[tuple[Any, ...]]:
+    def rows(
+        self, generation: int, keys: dict[int, tuple[Any, ...]], part: slice | Numbers
+    ) -> Iterator[tuple[Any, ...]]:
         """For the table; a group whose representative is gone is left out, its change is still to be worked in."""
         columns = (self.fingerprints, self.contents, self.group_ids, self.scores, self.diameters, self.exact)
         figures = zip(self.sizes[part].tolist(), self.lowest[part].tolist(), strict=True)
@@ -76,47 +78,58 @@ class Scores:
 
 @dataclass(frozen=True)
 class Contents:
-    """The nodes of a graph, in the order of their first rows; `exact` tells of each edge whether its weight is."""
+    """The nodes of a graph, in the order of their first rows; `exact` tells of each edge whether its weight is.
+
+    `own` is what rows of one content score: 1 of texts, of persons the probability that two equal rows are one person.
+    """
 
     fingerprints: Numbers
     copies: Numbers
     graph: Graph
     exact: NDArray[np.bool_]
+    own: NDArray[np.float64]
 
     def only(self, kept: Numbers) -> Contents:
         """These nodes, which have all the edges."""
         a, b = np.searchsorted(kept, self.graph.a), np.searchsorted(kept, self.graph.b)
         graph = Graph(len(kept), a, b, self.graph.weights)
-        return Contents(self.fingerprints[kept], self.copies[kept], graph, self.exact)
+        return Contents(self.fingerprints[kept], self.copies[kept], graph, self.exact, self.own[kept])
+
+    @property
+    def copied(self) -> NDArray[np.bool_]:
+        """Those of several rows."""
+        return self.copies > 1
 
 
 def assign(
     contents: Contents, by: str, threshold: float, scores: Scores, constraints: Constraints | None = None
 ) -> Assignment:
-    """A content with copies is a group by itself; `constraints` are what people decided.
+    """A content whose copies reach the threshold is a group by itself; `constraints` are what people decided.
 
     Most contents have neither twin nor copy: they are left out before anything is counted, so that memory grows with
     what is found.
     """
     decided, graph = constraints or Constraints(), contents.graph
-    parts = (graph.a, graph.b, np.flatnonzero(contents.copies > 1), decided.same.ravel(), decided.different.ravel())
+    parts = (graph.a, graph.b, np.flatnonzero(contents.copied), decided.same.ravel(), decided.different.ravel())
     kept = np.unique(np.concatenate([part.astype(np.int64) for part in parts]))
     decided = Constraints(np.searchsorted(kept, decided.same), np.searchsorted(kept, decided.different))
     contents, scores = contents.only(kept), scores.of(kept)
     compared = contents.graph.at_least(threshold)
     if by == CORRELATION:
         compared = _every_pair(compared, Known(contents.graph).completed(scores.representative))
-    return _described(contents, constrain(compared, decided, lambda g: group(g, by, threshold)), scores)
+    return _described(contents, constrain(compared, decided, lambda g: group(g, by, threshold)), threshold, scores)
 
 
-def _described(contents: Contents, labels: Labels, scores: Scores) -> Assignment:
+def _described(contents: Contents, labels: Labels, threshold: float, scores: Scores) -> Assignment:
     """The groups of these labels, with what is shown of them."""
     graph, nodes = contents.graph, contents.graph.nodes
     members = np.bincount(labels, minlength=nodes)
-    grouped = np.flatnonzero((members[labels] > 1) | (contents.copies > 1))
+    grouped = np.flatnonzero((members[labels] > 1) | (contents.copied & (contents.own >= threshold)))
     leaders, known = labels[grouped], Known(graph)
     certain = Known(replace(graph, weights=contents.exact.astype(np.float64)))
     found = known.completed(scores.representative)(leaders, grouped)
+    itself = (leaders == grouped) & contents.copied[grouped]  # its rows, of which one is the representative
+    found[itself] = contents.own[grouped[itself]]
     lowest = np.full(nodes, np.inf)
     np.minimum.at(lowest, leaders, found)
     sizes = np.bincount(labels, contents.copies, minlength=nodes).astype(np.int64)
@@ -125,11 +138,20 @@ def _described(contents: Contents, labels: Labels, scores: Scores) -> Assignment
         contents.fingerprints[grouped],
         contents.fingerprints[leaders],
         found,
-        diameters(labels, known.completed(scores.diameter))[grouped],
-        certain.completed(lambda a, _: np.full(len(a), float(scores.known)))(leaders, grouped) > 0,
+        _with_copies(contents, labels, diameters(labels, known.completed(scores.diameter)))[grouped],
+        (certain.completed(lambda a, _: np.full(len(a), float(scores.known)))(leaders, grouped) > 0)
+        & ~(itself & (found < 1)),
         sizes[leaders],
         lowest[leaders],
     )
+
+
+def _with_copies(contents: Contents, labels: Labels, diameters: NDArray[np.float64]) -> NDArray[np.float64]:
+    """At least as far apart as the copies of a member are."""
+    widest = np.zeros(len(labels))
+    np.maximum.at(widest, labels, np.where(contents.copied, 1 - contents.own, 0.0))
+    found: NDArray[np.float64] = np.maximum(diameters, widest[labels])
+    return found
 
 
 def _every_pair(graph: Graph, score: Scorer) -> Graph:

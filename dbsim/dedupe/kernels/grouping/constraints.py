@@ -67,10 +67,13 @@ class Pieces:
         return np.array([self.root(node) for node in range(len(self._parent))], np.int64)
 
 
-def split(graph: Graph, exact: NDArray[np.bool_], owners: Nodes) -> tuple[Graph, NDArray[np.bool_]]:
+def split(
+    graph: Graph, exact: NDArray[np.bool_], owners: Nodes, own: NDArray[np.float64]
+) -> tuple[Graph, NDArray[np.bool_]]:
     """Nodes taken out of others, numbered behind them: owners[i] is where node graph.nodes + i comes from.
 
-    Each has its owner's pairs, and is a copy of its owner and of what else was taken out of it.
+    Each has its owner's pairs, and is a copy of its owner and of what else was taken out of it; `own` is what copies
+    of a node score.
     """
     if not len(owners):
         return graph, exact
@@ -84,7 +87,8 @@ def split(graph: Graph, exact: NDArray[np.bool_], owners: Nodes) -> tuple[Graph,
     ):
         pairs = product(parts.get(a, [a]), parts.get(b, [b]))
         more += [(*sorted(pair), weight, sure) for pair in pairs if pair != (a, b)]
-    more += [(*pair, 1.0, True) for whole in parts.values() for pair in combinations(whole, 2)]
+    for owner, whole in parts.items():
+        more += [(*pair, float(own[owner]), bool(own[owner] == 1)) for pair in combinations(whole, 2)]
     a, b, weights, sure = (np.array(column) for column in zip(*more, strict=True))
     wider = Graph(
         graph.nodes + len(owners),

@@ -1,0 +1,1 @@
+"""Views, functions and rights for SQL users of PostgreSQL."""

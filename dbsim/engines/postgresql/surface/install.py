@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from sqlalchemy import Connection, Engine
 
 from dbsim.engines.backend import Backend
-from dbsim.engines.evidence import learned_of
+from dbsim.engines.evidence import learned_of, of_copies
 from dbsim.engines.execute import ask, run
 from dbsim.engines.pause import pause
 from dbsim.engines.postgresql.surface.comments import comment_statement
@@ -69,6 +69,16 @@ class PostgreSQLSurfaces(Backend):
 
     def create_surface(self, connection: Connection, tables: IndexTables) -> None:
         create_objects(connection, surface_of(self, connection, tables))
+
+    def view_made_anew(self, name: str, query: str) -> list[str]:
+        return [f"CREATE OR REPLACE VIEW {quote(name)} AS {query}"]
+
+    def score_of_copies(self, connection: Connection, tables: IndexTables) -> str | None:
+        learned = learned_of(connection, tables)
+        return None if learned is None else f"dbsim_probability({of_copies(tables, learned, 'greatest')})"
+
+    def json_number(self, text: str, name: str) -> str:
+        return f"({text}::json ->> {literal(name)})::float8"
 
     def go_home(self, home: str) -> list[str]:
         return [f"SET LOCAL search_path = {quote(home)}"]

@@ -17,6 +17,7 @@ from dbsim.engines.postgresql.wire.plain import door_salt
 from dbsim.hashing.records.evidence import UNIT
 from dbsim.hashing.records.family import Records
 from dbsim.hashing.records.levels import COUNT, CROSSED, EQUAL
+from dbsim.hashing.records.probability import CERTAIN
 from dbsim.hashing.records.waterfall import ELSEWHERE, MOVED, agreement
 from dbsim.tables.names import identifier, literal, quote
 
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from dbsim.engines.postgresql.surface.views import PostgreSQLSurface
 
 REJECT, FLAG = "reject", "flag"
-CERTAIN = 0.9  # as in dbsim.index.door
 DUPLICATE, UNSEEN = "DS001", "DS002"  # SQLSTATE of a rejected row, and of what cannot be checked
 MOST_WAITING, MOST_FLAGGED = 1000, 10
 ROW_LIMIT = 10_000  # rows of one statement that are checked

@@ -8,7 +8,9 @@ import numpy as np
 from sqlalchemy import Connection
 
 from dbsim.engines.backend import Backend
+from dbsim.engines.evidence import learned_of, of_copies
 from dbsim.engines.sqlite.surface.popcount import common_bits
+from dbsim.engines.sqlite.surface.probability import probability
 from dbsim.engines.views import BUCKETS, PAIRS, STATUS, Surface, outdated, union
 from dbsim.errors import InvalidOption
 from dbsim.hashing.bloom import Filters
@@ -74,6 +76,16 @@ class SQLiteSurfaces(Backend):
     def create_surface(self, connection: Connection, tables: IndexTables) -> None:
         for statement in view_statements(tables):
             connection.exec_driver_sql(statement)
+
+    def view_made_anew(self, name: str, query: str) -> list[str]:
+        return [f"DROP VIEW IF EXISTS {quote(name)}", f"CREATE VIEW {quote(name)} AS {query}"]
+
+    def score_of_copies(self, connection: Connection, tables: IndexTables) -> str | None:
+        learned = learned_of(connection, tables)
+        return None if learned is None else probability(of_copies(tables, learned, "max"))
+
+    def json_number(self, text: str, name: str) -> str:
+        return f"json_extract({text}, {literal('$.' + name)})"
 
     def go_home(self, home: str) -> list[str]:
         return []

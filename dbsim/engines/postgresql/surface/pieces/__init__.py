@@ -1,0 +1,1 @@
+"""What the templates of views and functions are filled in with."""
