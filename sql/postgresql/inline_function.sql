@@ -15,6 +15,9 @@ DECLARE
     dbsim_limit interval := current_setting('statement_timeout')::interval;
     dbsim_whole interval := coalesce(current_setting('transaction_timeout', true), '0')::interval;
     dbsim_end timestamptz;
+    dbsim_pace interval := '{byte_time}';
+    dbsim_started timestamptz := clock_timestamp();
+    dbsim_bytes double precision := 100;
 BEGIN
     BEGIN
         IF to_regclass({queue_literal}) IS NULL OR to_regclass({catalogue_literal}) IS NULL THEN
@@ -56,6 +59,9 @@ BEGIN
                 IF dbsim_whole > '0' THEN
                     dbsim_end := least(dbsim_end, transaction_timestamp() + dbsim_whole / 2);
                 END IF;
+                IF dbsim_limit > '0' OR dbsim_whole > '0' THEN
+                    dbsim_pace := '{byte_time_unknown}';
+                END IF;
                 -- the table is read again: a trigger of the application may have changed the rows in the meantime
                 IF dbsim_noted THEN
                     INSERT INTO {noted}
@@ -72,11 +78,13 @@ BEGIN
                     FROM {source} AS dbsim_source JOIN {changed} ON {source_is_k}
                 LOOP
                     IF dbsim_row.dbsim_length > {text_limit}
-                        OR clock_timestamp() + dbsim_row.dbsim_length * interval '{byte_time}' > dbsim_end THEN
+                        OR clock_timestamp() + dbsim_row.dbsim_length * dbsim_pace > dbsim_end THEN
                         INSERT INTO {queue} ({key}) VALUES ({row_key});
                     ELSE
                         dbsim_own := {sign}({row_texts});
                         INSERT INTO {signatures} ({key}, {derived}) VALUES ({row_key}, {own_derived});
+                        dbsim_bytes := dbsim_bytes + dbsim_row.dbsim_length;
+                        dbsim_pace := greatest('{byte_time}', 2 * (clock_timestamp() - dbsim_started) / dbsim_bytes);
                     END IF;
                 END LOOP;
                 IF dbsim_noted THEN

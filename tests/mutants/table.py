@@ -294,7 +294,7 @@ MUTANTS = (
     Mutant(
         "inline signing takes all the time there is",
         "sql/postgresql/inline_function.sql",
-        "OR clock_timestamp() + dbsim_row.dbsim_length * interval '{byte_time}' > dbsim_end THEN",
+        "OR clock_timestamp() + dbsim_row.dbsim_length * dbsim_pace > dbsim_end THEN",
         "OR false THEN",
         _tests(HARM, only="inline_signing"),
     ),
