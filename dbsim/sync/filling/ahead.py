@@ -43,8 +43,7 @@ class Ahead:
             self._signed = filling.read(self._sign)
             self._left = len(self._signed)
             self._next = min(max(self._left, 1) * AHEAD // max(self._signed.characters, 1), MOST_AHEAD)
-        transactions = max(-(-self._left // filling.pace.size), 1)
-        size = max(-(-self._left // transactions), 1)  # all of them about alike
+        size = filling.pace.size
         done, self._seen = filling.pace.write(filling.write, lambda c: self._write(c, size))
         self._left = max(self._left - done, 0)
         return done, done > 0 and (self._left > 0 or not self._ends)
