@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
 
 from dbsim.tables import group_state
 from dbsim.tables.group_state import State
@@ -90,6 +90,8 @@ def work(connection: Connection, groups: GroupTables) -> Work:
     kept = [result for result in results if not result.expired]
     used = {result.pairing for result in kept}
     outlived = len(kept) < len(results) or any(_outlived(state, used) for state in states)
+    claimed = select(groups.claims.c.pair).where(_given_up(groups)).limit(1)
+    outlived = outlived or connection.execute(claimed).first() is not None
     count = select(groups.changes.c.pairing, func.count()).group_by(groups.changes.c.pairing)
     return Work(states, {row.pairing: row[1] for row in connection.execute(count)}, outlived)
 
@@ -98,8 +100,14 @@ def _outlived(state: State, used: set[int]) -> bool:
     return state.id not in used and not state.running and state.seen < int(time.time()) - EXPLORED
 
 
+def _given_up(groups: GroupTables) -> ColumnElement[bool]:
+    """Claims of somebody who has not answered; they name pairs, of which a row may be gone by now."""
+    return groups.claims.c.until < int(time.time())
+
+
 def remove_outlived(connection: Connection, groups: GroupTables) -> list[int]:
-    """Explorations nobody asked for lately; returns the pairings that no result groups and nobody asked for."""
+    """What nobody asked for lately; returns the pairings that no result groups and nobody asked for."""
+    connection.execute(delete(groups.claims).where(_given_up(groups)))
     for result in complete(connection, groups):
         if result.expired:
             remove(connection, groups, result.name)

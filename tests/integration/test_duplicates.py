@@ -13,6 +13,7 @@ from sqlalchemy import event, inspect, text
 import dbsim
 from dbsim.dedupe.kernels.buckets import Limits
 from dbsim.dedupe.kernels.grouping.registry import METHODS
+from dbsim.dedupe.people.claims import Claims
 from dbsim.engines.sqlite.backend import SQLite
 from dbsim.errors import InvalidOption
 from dbsim.hashing.bloom import jaccard
@@ -253,6 +254,18 @@ def test_explorations_go_after_an_hour(database: dbsim.Database) -> None:
     assert [result["name"] for result in index.results()] == ["published"]
     assert query(database, "SELECT count(*) FROM dbsim_articles_grouping") == [(1,)]
     assert query(database, "SELECT count(DISTINCT pairing) FROM dbsim_articles_edges") == [(1,)]
+
+
+def test_claims_that_nobody_has_answered_go(database: dbsim.Database) -> None:
+    """They name pairs, and a row of the pair may be gone."""
+    index = fill(database, generated(60))
+    index.duplicates()
+    assert Claims(index._search.context).take("a browser", ["(1, 2)"]) == 0
+    index.sync()
+    assert query(database, "SELECT holder FROM dbsim_articles_claims") == [("a browser",)]
+    run(database, "UPDATE dbsim_articles_claims SET until = until - 1000")
+    index.sync()
+    assert query(database, "SELECT holder FROM dbsim_articles_claims") == []
 
 
 def test_many_changes_start_a_full_run(database: dbsim.Database, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,16 +17,19 @@ SETTINGS = [
     "bytea_output = escape",
     "extra_float_digits = -15",
     "search_path = public, pg_catalog",
+    "search_path = pg_temp, public",  # in which tables would be made as temporary ones, gone with their connection
+    'search_path = "pg_temp" , public',
 ]
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_settings_of_a_database(new_postgres: str, setting: str) -> None:
+    with dbsim.open(new_postgres) as database:
+        articles(database.engine, corpus(3, 4))
     with psycopg.connect(new_postgres, autocommit=True) as connection:
         connection.execute(f"ALTER DATABASE {make_url(new_postgres).database} SET {setting}")
     with dbsim.open(new_postgres) as database:
         database.upgrade()
-        articles(database.engine, corpus(3, 4))
         index = database.create_index("articles", table="articles", columns=["body"], **QUICK)
         index.sync()
         execute(
@@ -43,3 +46,5 @@ def test_settings_of_a_database(new_postgres: str, setting: str) -> None:
         assert_in_step(database, "articles")
         assert fetch(database.engine, "SELECT count(*) FROM dbsim_articles_search('a text of the application')")
         assert index.status().problems == ()
+    with dbsim.open(new_postgres) as database:  # what was made has outlived the connections
+        assert_in_step(database, "articles")

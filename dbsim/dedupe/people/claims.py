@@ -16,11 +16,12 @@ from dbsim.tables.key_conditions import listed, listing
 from dbsim.tables.names import quote
 
 CLAIM = 600  # seconds a pair is kept for somebody who does not answer
+KEY = 64  # bytes that blake2b takes
 
 
 @dataclass
 class Claims(Stage):
-    """Pairs are named by a hash, so that nothing of a deleted row stays."""
+    """Pairs are named by a hash, which tells nobody without the secret which rows they are."""
 
     @property
     def _table(self) -> Any:
@@ -34,7 +35,7 @@ class Claims(Stage):
         """The place of the first pair that is free, or the holder's already; its former one is given back."""
 
         def work(connection: Connection) -> int | None:
-            now, claims, named = int(time.time()), self._table, _hashed(pairs)
+            now, claims, named = int(time.time()), self._table, self._hashed(pairs)
             connection.execute(delete(claims).where((claims.c.until < now) | (claims.c.holder == holder)))
             taken = set(connection.execute(select(claims.c.pair).where(claims.c.pair.in_(named))).scalars())
             # of two that ask at once one has to wait here, and then takes another pair
@@ -49,7 +50,7 @@ class Claims(Stage):
 
     def held(self, connection: Connection, holder: str, pairs: Sequence[str]) -> int | None:
         """What `take` would answer if nothing has to be written for it: it is the holder's already, and for long."""
-        now, claims, known, named = int(time.time()), self._table, self.tables.companions, _hashed(pairs)
+        now, claims, known, named = int(time.time()), self._table, self.tables.companions, self._hashed(pairs)
         if "held" not in known:
             mine = listed([claims.c.pair])
             known["held"] = select(claims.c.pair, claims.c.holder, claims.c.until).where(mine)
@@ -64,6 +65,6 @@ class Claims(Stage):
     def release(self, holder: str) -> None:
         self.write(lambda c: c.execute(delete(self._table).where(self._table.c.holder == holder)))
 
-
-def _hashed(pairs: Sequence[str]) -> list[str]:
-    return [blake2b(pair.encode(), digest_size=16).hexdigest() for pair in pairs]
+    def _hashed(self, pairs: Sequence[str]) -> list[str]:
+        key = self.tables.record.secret[:KEY]
+        return [blake2b(pair.encode(), digest_size=16, key=key).hexdigest() for pair in pairs]

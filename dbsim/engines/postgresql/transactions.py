@@ -35,11 +35,14 @@ DEPLOY_LOCK = "hashtext('dbsim deploy')"
 # or a batch between two statements, again at every attempt; transaction_timeout is there since PostgreSQL 17. A worker
 # that was stopped with its transaction open still ends after a minute, if idle transactions are limited at all. NULL in
 # an array is no string, and what plpgsql should warn the application's developers of is no error of dbsim's functions.
-OWN_SETTINGS = """SELECT
+# Where pg_temp comes first, tables would be made as temporary ones.
+OWN_SETTINGS = r"""SELECT
     set_config('row_security', 'off', true),
     set_config('array_nulls', 'on', true),
     set_config('plpgsql.extra_errors', 'none', true),
     set_config('statement_timeout', '0', true),
+    CASE WHEN current_setting('search_path') ~ '^\s*"?pg_temp"?\s*,'
+        THEN set_config('search_path', regexp_replace(current_setting('search_path'), '^[^,]*,', ''), true) END,
     CASE WHEN current_setting('idle_in_transaction_session_timeout')::interval BETWEEN '1us' AND '60s'
         THEN set_config('idle_in_transaction_session_timeout', '60s', true) END,
     CASE WHEN current_setting('transaction_timeout', true) <> '0'
