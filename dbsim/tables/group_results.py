@@ -6,13 +6,14 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, delete, func, insert, literal, select, union_all, update
 
 from dbsim.tables import group_state
 from dbsim.tables.group_state import State
 from dbsim.tables.group_tables import PUBLISHED, GroupTables
 
 EXPLORED = 3600  # seconds that an exploration stays after it was last asked for
+NO_PAIRING = -1  # has no changes; in its place claims are counted
 
 
 @dataclass(frozen=True)
@@ -90,10 +91,10 @@ def work(connection: Connection, groups: GroupTables) -> Work:
     kept = [result for result in results if not result.expired]
     used = {result.pairing for result in kept}
     outlived = len(kept) < len(results) or any(_outlived(state, used) for state in states)
-    claimed = select(groups.claims.c.pair).where(_given_up(groups)).limit(1)
-    outlived = outlived or connection.execute(claimed).first() is not None
     count = select(groups.changes.c.pairing, func.count()).group_by(groups.changes.c.pairing)
-    return Work(states, {row.pairing: row[1] for row in connection.execute(count)}, outlived)
+    given_up = select(literal(NO_PAIRING), func.count()).select_from(groups.claims).where(_given_up(groups))
+    pending = {row[0]: row[1] for row in connection.execute(union_all(count, given_up))}
+    return Work(states, pending, pending.pop(NO_PAIRING) > 0 or outlived)
 
 
 def _outlived(state: State, used: set[int]) -> bool:

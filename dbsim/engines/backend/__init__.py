@@ -13,14 +13,14 @@ from dbsim.engines.backend.feed import Feed
 from dbsim.engines.backend.host_tables import HostTables
 from dbsim.engines.backend.nodes import Nodes, Places
 from dbsim.engines.backend.queue import Queue
-from dbsim.engines.backend.scores import Asked, FilterColumns, Questions, Scores, one_of
+from dbsim.engines.backend.scores import Asked, FilterColumns, Questions, Scores, any_equal
 from dbsim.engines.backend.slices import Slices, Terms
 from dbsim.engines.backend.storage import RAW, Storage
 from dbsim.engines.backend.surface import Surface
 from dbsim.engines.backend.transactions import GONE, Transactions
 from dbsim.tables.index_tables import IndexTables
 
-__all__ = ["GONE", "RAW", "Asked", "Backend", "Defects", "FilterColumns", "Questions", "Terms", "one_of"]
+__all__ = ["GONE", "RAW", "Asked", "Backend", "Defects", "FilterColumns", "Questions", "Terms", "any_equal"]
 
 
 class Defects(NamedTuple):

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from sqlalchemy import CTE, ColumnElement, Connection, Double, Engine, FromClause, Select, func
+from sqlalchemy import CTE, ColumnElement, Connection, Double, Engine, FromClause, Select, func, or_
 
 from dbsim.hashing.bloom import Reading
 
@@ -37,9 +37,12 @@ class Questions(NamedTuple):
     columns: Mapping[str, ColumnElement[Any]]
 
 
-def one_of(column: ColumnElement[Any], values: Sequence[ColumnElement[Any]]) -> ColumnElement[bool]:
-    """One value is compared as such: not every planner takes a list of one for that."""
-    return column == values[0] if len(values) == 1 else column.in_(values)
+def any_equal(
+    columns: Sequence[ColumnElement[Any]], wanted: Sequence[Sequence[ColumnElement[Any]]]
+) -> ColumnElement[bool]:
+    """Some column has one of its values; one is compared as such: not every planner takes a list of one for that."""
+    pairs = zip(columns, wanted, strict=True)
+    return or_(*(column == values[0] if len(values) == 1 else column.in_(values) for column, values in pairs))
 
 
 class Scores(ABC):

@@ -80,7 +80,7 @@ class PostgreSQLQueue(Backend):
         return drop_everything(name, own, written)
 
     def missing_triggers(self, connection: Connection, tables: IndexTables) -> list[str]:
-        wanted = events(tables.record.name)
+        wanted, schema = events(tables.record.name), home(connection)
         found = ask(
             connection,
             "SELECT format('%I.%I', n.nspname, c.relname), t.tgname, CAST(t.tgenabled AS text) FROM pg_trigger t "
@@ -88,8 +88,8 @@ class PostgreSQLQueue(Backend):
             "WHERE t.tgname = ANY (CAST(:triggers AS text[])) AND t.tgfoid = to_regprocedure(CAST(:function AS text)) "
             f"AND NOT {SHUT_OUT}",
             triggers=list(wanted),
-            queue=quote(home(connection), tables.queue.name),
-            function=f"{quote(home(connection), identifier('dbsim', tables.record.name, 'changed'))}()",
+            queue=quote(schema, tables.queue.name),
+            function=f"{quote(schema, identifier('dbsim', tables.record.name, 'changed'))}()",
         )
         rows: list[tuple[Any, ...]] = [tuple(row) for row in found]
         there = {(row[0], row[1]) for row in rows if row[2] in wanted[row[1]]}

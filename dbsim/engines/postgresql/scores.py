@@ -25,12 +25,11 @@ from sqlalchemy import (
     column,
     func,
     literal_column,
-    or_,
 )
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.sql.selectable import TableValuedAlias
 
-from dbsim.engines.backend import Asked, Backend, FilterColumns, Questions, one_of
+from dbsim.engines.backend import Asked, Backend, FilterColumns, Questions, any_equal
 from dbsim.engines.callers import OWN
 from dbsim.engines.execute import as_told, ask, unobserved
 from dbsim.engines.postgresql.wire import drivers
@@ -132,8 +131,7 @@ class PostgreSQLScores(Backend):
         columns += [column(name, Double) for name in asked.reals]
         columns += [column(name, Text) for name in asked.filters]
         rows = _recordset("queries", columns)
-        pairs = zip(keys, asked.keys, strict=True)
-        return Questions(or_(*(one_of(key, [rows.c[name] for name in names]) for key, names in pairs)), dict(rows.c))
+        return Questions(any_equal(keys, [[rows.c[name] for name in names] for names in asked.keys]), dict(rows.c))
 
     def asked_values(self, asked: Asked, values: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
         names = [*_integers(asked)[1:], *asked.reals]

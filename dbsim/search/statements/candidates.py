@@ -16,14 +16,13 @@ from sqlalchemy import (
     case,
     literal_column,
     not_,
-    or_,
     select,
     tuple_,
     union,
     union_all,
 )
 
-from dbsim.engines.backend import Backend, one_of
+from dbsim.engines.backend import Backend, any_equal
 from dbsim.hashing.records.learning import Learned
 from dbsim.options import IndexOptions
 from dbsim.search.limits import Where
@@ -117,8 +116,7 @@ class Candidates:
     def _shared(self, wanted: Sequence[Sequence[ColumnElement[Any]]]) -> ColumnElement[bool]:
         """A key equals its value or one of its neighbours'; codes in pieces must also lie within the radius."""
         columns = [self.tables.signatures.c[name] for name in self.tables.names.keys]
-        shared = or_(*(one_of(column, values) for column, values in zip(columns, wanted, strict=True)))
-        return and_(shared, *self._within_radius(wanted))
+        return and_(any_equal(columns, wanted), *self._within_radius(wanted))
 
     def _within_radius(self, wanted: Sequence[Sequence[ColumnElement[Any]]]) -> list[ColumnElement[bool]]:
         """Of codes in pieces; the first of the values is the key itself."""
