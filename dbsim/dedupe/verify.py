@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection
 
 from dbsim.dedupe.contents import Edges, firsts
-from dbsim.dedupe.kernels.exact import compare, weighted
+from dbsim.dedupe.kernels.exact import compare, distinct, weighted
 from dbsim.dedupe.kernels.remembered import Remembered, part_of
 from dbsim.engines.context import Stage
 from dbsim.engines.signature_rows import Numbers
@@ -76,7 +76,7 @@ class Verifier(Stage):
         documents = self.signer.comparable(columns)  # words are looked up once, for fingerprints and for features
         read = documents.present & (self.signer.fingerprints(documents) == missing)
         self.unread.update(missing[~read].tolist())
-        self._remembered.add(missing[read], [part_of(field, read) for field in documents.features])
+        self._remembered.add(missing[read], [distinct(part_of(field, read)) for field in documents.features])
 
     def _adapt(self, pairs: int, characters: int) -> None:
         if characters > CHARACTERS:

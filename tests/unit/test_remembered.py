@@ -1,6 +1,8 @@
-"""What the comparison of texts keeps: rows of a file, read together or alone, feature sets, numbers of hashes."""
+"""What the comparison of texts keeps: rows of a file, read together or alone, feature sets."""
 
 from __future__ import annotations
+
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from dbsim.dedupe.kernels import spill
-from dbsim.dedupe.kernels.exact import jaccard, numbered
+from dbsim.dedupe.kernels.exact import distinct, jaccard
 from dbsim.dedupe.kernels.remembered import Remembered, part_of
 from dbsim.dedupe.kernels.spill import Spill
 from dbsim.text.features import Features
@@ -27,34 +29,25 @@ def test_rows_are_those_asked_for_however_close(wanted: set[int], near: int, spa
         assert np.array_equal(stored.rows(places, 2, np.uint64), whole[places])
 
 
-@given(st.lists(st.integers(0, 2**62)), st.integers(0, 3))
-def test_equal_values_and_no_others_have_equal_numbers(values: list[int], again: int) -> None:
-    hashes = np.array(values * (again + 1), np.uint64)
-    _, expected = np.unique(hashes, return_inverse=True)
-    found = numbered(hashes)
-    assert len(set(zip(expected.tolist(), found.tolist(), strict=True))) == len(set(values)) == len(set(found.tolist()))
-
-
-def test_numbers_when_most_values_meet_in_one_place() -> None:
-    step = pow(0x9E3779B97F4A7C15, -1, 2**64)  # of the mixing: these differ in their last bits only afterwards
-    hashes = np.array([number * step % 2**64 for number in range(1000)] * 2, np.uint64)
-    found = numbered(hashes)
-    assert len(np.unique(found)) == 1000
-    assert np.array_equal(found[:1000], found[1000:])
-
-
 def features(documents: list[list[int]]) -> Features:
     ends = np.cumsum([0, *map(len, documents)])
     return Features(np.array([value for each in documents for value in each], np.uint64), ends)
 
 
-documents = st.lists(st.lists(st.integers(0, 12), max_size=8), min_size=1, max_size=8)
+hashes = st.integers(0, 12) | st.integers(2**62 - 12, 2**62 - 1)  # the largest there are
+documents = st.lists(st.lists(hashes, max_size=8), min_size=1, max_size=8)
+
+
+@given(documents)
+def test_distinct_hashes_ascend(each: list[list[int]]) -> None:
+    found = distinct(features(each))
+    assert [found.hashes[start:end].tolist() for start, end in pairwise(found.offsets)] == [sorted({*d}) for d in each]
 
 
 @given(documents)
 def test_similarity_is_that_of_the_sets(each: list[list[int]]) -> None:
     a, b = np.divmod(np.arange(len(each) ** 2), len(each))
-    found, present = jaccard(features(each), a, b)
+    found, present = jaccard(distinct(features(each)), a, b)
     for x, y, value, both in zip(a, b, found, present, strict=True):
         one, two = set(each[x]), set(each[y])
         assert value == (len(one & two) / len(one | two) if one | two else 0.0)
