@@ -68,11 +68,10 @@ def jaccard(
     Hashes have 62 bits, so that they are columns of a sparse matrix as they are: what two rows have in common is found
     by walking along both.
     """
-    ones, columns = np.ones(len(sets.hashes), np.int8), sets.hashes.view(np.int64)
-    matrix = scipy.sparse.csr_array((ones, columns, sets.offsets), shape=(len(sets), 1 << 62))
+    ones, columns, sizes = np.ones(len(sets.hashes), np.int8), sets.hashes.view(np.int64), np.diff(sets.offsets)
+    matrix = scipy.sparse.csr_array((ones, columns, sets.offsets), shape=(len(sizes), 1 << 62))
     matrix.has_canonical_format = True
     common = np.diff((matrix[a] * matrix[b]).indptr)
-    sizes = sets.counts
     union = sizes[a] + sizes[b] - common
     present = (sizes[a] > 0) & (sizes[b] > 0)
     return np.divide(common, union, out=np.zeros(len(a)), where=union > 0), present
@@ -80,12 +79,13 @@ def jaccard(
 
 def distinct(features: Features) -> Features:
     """Each document's hashes once, in ascending order."""
-    hashes, counts = np.empty(len(features.hashes), np.uint64), np.zeros(len(features), np.int64)
-    classes = np.frexp(features.counts)[1]  # documents of one class have less than twice as many as each other
+    given = np.diff(features.offsets)
+    hashes, counts = np.empty(len(features.hashes), np.uint64), np.zeros(len(given), np.int64)
+    classes = np.frexp(given)[1]  # documents of one class have less than twice as many as each other
     taken: list[tuple[NDArray[np.int64], NDArray[np.uint64]]] = []
-    for size in np.unique(classes[features.counts > 0]).tolist():
+    for size in np.unique(classes[given > 0]).tolist():
         chosen = np.flatnonzero(classes == size)
-        table = _table(features, chosen)
+        table = _table(features, chosen, given[chosen])
         table.sort(axis=1)
         new = table != NO_HASH
         new[:, 1:] &= table[:, 1:] != table[:, :-1]
@@ -98,9 +98,8 @@ def distinct(features: Features) -> Features:
     return Features(hashes[: offsets[-1]], offsets)
 
 
-def _table(features: Features, documents: NDArray[np.int64]) -> NDArray[np.uint64]:
+def _table(features: Features, documents: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.uint64]:
     """A row a document, filled up behind its hashes."""
-    counts = features.counts[documents]
     inside = np.arange(counts.max()) < counts[:, None]
     table = np.full(inside.shape, NO_HASH)
     own = offsets_of(counts)
