@@ -104,7 +104,8 @@ def page(outcomes: Sequence[Outcome], about: Mapping[str, str], size: str) -> st
         "# Benchmarks\n",
         f"Written by `python -m benchmarks all --size {size}` on {datetime.now(UTC):%Y-%m-%d %H:%M} UTC; not edited by "
         "hand. A bar with × is on the ratio to what stands beside it, others on the value. Bars are those of the "
-        "modules in this folder; a figure without one is for information.\n",
+        "modules in this folder; a figure without one is for information. With `--keep` sections may be of several "
+        "sittings, each with its date, and of some parts of their benchmark only.\n",
         *_circumstances(outcomes),
         _summary(outcomes, about),
         *(_section(one, about) for one in outcomes),
