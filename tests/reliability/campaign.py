@@ -36,8 +36,8 @@ from dbsim.errors import Contradiction, UnknownKey
 from tests.articles import forget_pairs, stored_groups, stored_pairs
 from tests.conftest import SECRET
 from tests.integration.helpers import articles, near_copy, sentence
-from tests.mutants.__main__ import postgres
 from tests.oracle import assert_in_step
+from tests.postgres_server import postgres_server
 from tests.reliability.harness import Application
 
 ROWS, FAMILIES = 120, 12
@@ -253,7 +253,7 @@ class Campaign:
 
 @contextmanager
 def places() -> Iterator[dict[str, str]]:
-    with tempfile.TemporaryDirectory(prefix="dbsim-campaign-") as folder, postgres() as server:
+    with tempfile.TemporaryDirectory(prefix="dbsim-campaign-") as folder, postgres_server() as server:
         name = f"campaign_{uuid.uuid4().hex[:8]}"
         with psycopg.connect(server, autocommit=True) as connection:
             connection.execute(f"CREATE DATABASE {name}")
